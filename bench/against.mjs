@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [name] --against <git ref>`: another version is built beside this one, and both are measured in one run, in
- * turns, by the programs of this version; where these do not fit the other one, by its own. Nothing is recorded.
+ * `npm run bench -- [name] --against <git ref>`: builds another version next to this one and measures both in one run,
+ * in turns, with this version's programs, or with the other version's own if these don't fit it. Records nothing.
  */
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,12 +9,12 @@ import { ROOT, runQuietly, SetUpError, say } from "../scripts/setup/repository.m
 import { table } from "./report.mjs";
 import { isRate, readMeasured } from "./tables.mjs";
 
-/** Each version so often. What is slower in all of them is slower by more than noise. */
+/** How often each version runs. What is slower in all runs is slower by more than noise. */
 const ROUNDS = 2;
-/** Below this a difference is not told, however steady it is. */
+/** A smaller difference isn't reported, no matter how steady it is. */
 const LEAST = 0.05;
 
-/** @param {readonly string[]} names of benches @param {string} ref @returns {number} the exit code: 1 where something is slower */
+/** @param {readonly string[]} names of benches @param {string} ref @returns {number} the exit code: 1 if something is slower */
 export function compareWith(names, ref) {
   const found = runQuietly("git", ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
   if (!found.ok)

@@ -1,4 +1,7 @@
-/** Calls of a capability through the socket of a run: each kind of provider, as a ratio to a bare socket with the same frames. */
+/**
+ * Capability calls through the socket of a run: each kind of provider, as a ratio to a bare socket with the same
+ * frames.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +25,7 @@ const WARM_UPS = 5;
 const CONTESTANTS = [ECHO, BARE_PIPE, IN_PROCESS, PERSISTENT, PER_CALL];
 /** @type {Readonly<Record<string, number>>} */
 const GOALS = { [IN_PROCESS]: 5, [PERSISTENT]: 10 };
-const ABOUT = `One call is one JSON-RPC request with a token and its answer, 200 characters of input and of output. In ${ROUNDS} rounds, in turns, ${CALLS_PER_ROUND[ECHO]} calls each (${CALLS_PER_ROUND[PER_CALL]} where each starts a process), one after the other and then ${AT_ONCE} at a time. What is more than the echo is: checking the token, the schemas and the rate, writing the audit log, and the provider itself. All bridges are the same Node program.`;
+const ABOUT = `One call is one JSON-RPC request with a token and its answer, 200 characters of input and of output. In ${ROUNDS} rounds, in turns, ${CALLS_PER_ROUND[ECHO]} calls each (${CALLS_PER_ROUND[PER_CALL]} where each starts a process), one after the other and then ${AT_ONCE} at a time. The other rows also check the token, the schemas and the rate, write the audit log, and include the provider itself. All bridges are the same Node program.`;
 const PROGRAM = join(import.meta.dirname, "programs", "capability-cost.mjs");
 
 /** @returns {string} the section for the document */
@@ -105,7 +108,7 @@ function timesOf(name, measured) {
   return measured[name] ?? { single: [], together: [], togetherMs: 0 };
 }
 
-/** Calls a second. @param {readonly number[]} times */
+/** Calls per second. @param {readonly number[]} times */
 function rateOf(times) {
   return (times.length / times.reduce((sum, time) => sum + time, 0)) * 1000;
 }

@@ -1,4 +1,4 @@
-/** The engine of durable runs on each store: starts, wake-ups, claims and takeovers, also beside many runs that wait. */
+/** The engine of durable runs on each store: starts, wake-ups, claims and takeovers, also next to many waiting runs. */
 import { findPostgres, INSTALL_POSTGRES } from "../scripts/postgres/cluster.mjs";
 import { KILLS, LEASE_MS, PARKED, QUEUED, SAMPLES, TENANTS } from "./engine/sizes.mjs";
 import { goal, measureIn, quantile, times } from "./measured.mjs";
@@ -12,14 +12,14 @@ import { machineLine, table } from "./report.mjs";
  * @property {Starts} parked
  * @property {{ readonly gaps: number[], readonly claims: number[] }} queued
  * @property {Readonly<Record<"oneTenant" | "heldUser" | "manyTenants", number[]>>} [releases]
- * @property {{ readonly engine: number, readonly journal: number }} throughput runs a second
+ * @property {{ readonly engine: number, readonly journal: number }} throughput runs per second
  * @property {number[]} takeovers
  * @property {number} bytesPerParked
  *
  * @typedef {object} Store
  * @property {string} name
  * @property {import("./engine/beds.mjs").Store} store
- * @property {readonly [number, number]} starts what p50 and p99 are held to, in milliseconds
+ * @property {readonly [number, number]} starts the goals for p50 and p99, in milliseconds
  */
 
 const many = (/** @type {number} */ count) => count.toLocaleString("en-US");

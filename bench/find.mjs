@@ -1,6 +1,6 @@
 /**
- * Finding a skill: what the index and a query cost beside a plain BM25, a plain scan, MiniSearch and Orama over the same
- * text, what the index on disk saves, and how well each ranks on real requests. Everyone runs in a process of its own.
+ * Finding a skill: what the index and a query cost compared with a plain BM25, a plain scan, MiniSearch and Orama over
+ * the same text, what the index on disk saves, and how well each ranks real requests. Each runs in its own process.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { machineLine, table } from "./report.mjs";
 /** @typedef {import("./find/routing-set.mjs").Quality} Quality */
 /** @typedef {{ readonly count: number, readonly rounds: number, readonly names: readonly string[] }} Size */
 
-/** Beyond 10,000 skills of this length the others take minutes, and gigabytes. */
+/** Above 10,000 skills of this length, the others take minutes and gigabytes. */
 const EVERYONE = [SCAN, METIER, PLAIN, ...PEERS];
 /** @type {readonly Size[]} */
 const SIZES = [
@@ -26,7 +26,7 @@ const SIZES = [
   { count: 31_700, rounds: 1, names: [METIER, PLAIN] },
   { count: 86_000, rounds: 1, names: [METIER, PLAIN] },
 ];
-/** Of what a plain BM25 takes. */
+/** As a share of a plain BM25. */
 const [MOST_QUERY, MOST_BUILD] = [2, 1];
 const QUERY_LIMIT_MS = 3000;
 const TIMEOUT_MS = 600_000;
@@ -37,7 +37,7 @@ const ABOUT_COSTS =
 const ABOUT_PEERS =
   "The libraries stand here as they come, and set up with our stop words and more weight for name and description. " +
   "Orama finds the right skill for a name or a few words, but ranks far lower for whole sentences, and stop words help " +
-  "it only in part. The weights of `metier` were chosen on these requests, which favours it here.";
+  "it only in part. The weights of `metier` were chosen on these requests, which favors it here.";
 const PROGRAMS = join(import.meta.dirname, "programs");
 
 /** @returns {string} the section for the document */
@@ -56,7 +56,7 @@ export function benchFind() {
   ].join("\n\n");
 }
 
-/** The fastest of some runs each. @param {Size} size @returns {Map<string, Cost>} */
+/** The fastest of several runs each. @param {Size} size @returns {Map<string, Cost>} */
 function measureCosts({ count, rounds, names }) {
   /** @type {Map<string, Cost>} */
   const costs = new Map();
@@ -106,7 +106,7 @@ function describeCosts({ count, names, costs }) {
   return table([head, "index ms", to, "query p50 ms", to, "p95 ms", to, "MB more"], rows);
 }
 
-/** The index over real files, from nothing and unchanged. */
+/** The index over real files, from scratch and unchanged. */
 function measureDisk() {
   const folder = mkdtempSync(join(tmpdir(), "metier-bench-find-"));
   try {
@@ -118,7 +118,7 @@ function measureDisk() {
       const text = `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`;
       writeFileSync(join(skills, name, "SKILL.md"), text);
     }
-    sleep(2500); // files younger than two seconds are never taken from the index
+    sleep(2500); // an index ignores files younger than two seconds
     const [query = ""] = generateQueries(1, 10_000);
     const run = (/** @type {string} */ program, /** @type {string[]} */ ...args) => [
       process.execPath,
@@ -205,7 +205,7 @@ function judgeCosts({ count, costs }) {
   ];
 }
 
-/** What a program prints as JSON; `undefined` when it ran out of time or memory. @param {string} program @param {readonly string[]} args */
+/** What a program prints, as JSON; `undefined` if it ran out of time or memory. @param {string} program @param {readonly string[]} args */
 function runProgram(program, args) {
   const { status, stdout } = spawnSync(
     process.execPath,

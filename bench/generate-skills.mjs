@@ -1,4 +1,6 @@
-/** Writes skills as people write them: every style of frontmatter, bodies of 1 to 6 KB, some with scripts and references. */
+/**
+ * Writes skills the way people do: every style of frontmatter, bodies of 1 to 6 KB, some with scripts and references.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -65,7 +67,7 @@ const STYLES = [
  *
  * @param {string} root
  * @param {number} count
- * @param {string} [prefix] of the names, where several roots are to have skills of their own
+ * @param {string} [prefix] of the names, if several roots need different skills
  * @returns {string[]} the skills' folders
  */
 export function generateSkills(root, count, prefix = "") {

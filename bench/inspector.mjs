@@ -1,7 +1,7 @@
 /**
- * The inspector's page in Chromium: what a browser loads first, how long a filter over 10,000 skills or runs takes until the
- * page is drawn, and how long the longest task is while such a list is scrolled. An export holds the answers, so no server is
- * measured with it.
+ * The inspector's page in Chromium: what a browser loads first, how long it takes to filter 10,000 skills or runs and
+ * draw the result, and the longest task while such a list scrolls. An export holds the answers, so no server is
+ * measured.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Installing one repository with 300 skills: `metier install` beside `skills add` and beside a bare shallow clone, which is
- * the least that fetching costs. From this disk, and over HTTP on loopback.
+ * Installing one repository with 300 skills: `metier install` compared with `skills add` and with a bare shallow
+ * clone, the minimum cost of fetching. From this disk, and over HTTP on loopback.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
@@ -87,7 +87,7 @@ function git(cwd, ...args) {
   if (status !== 0) throw new Error(`git ${args.join(" ")} failed: ${stderr}`);
 }
 
-/** A process of its own, since this one waits for the programs it measures. @param {string} folder */
+/** In its own process, because this one waits for the programs it measures. @param {string} folder */
 function startServer(folder) {
   const portFile = join(folder, "port");
   const child = spawn(process.execPath, [GIT_SERVER, folder, portFile], {
@@ -142,7 +142,7 @@ function emptyHome(home) {
 }
 
 /**
- * Who does not install every skill is no contestant.
+ * A tool that doesn't install every skill isn't compared.
  *
  * @param {Contestant} contestant
  * @param {import("./measure.mjs").Surroundings} surroundings

@@ -1,7 +1,7 @@
 /**
- * `metier list` beside the other tools that list skills and beside the least it could cost, over 1,000 and 10,000
- * generated skills; and its memory with 10,000 and 100,000. A goal is judged by the fastest runs, which a busy machine
- * disturbs least.
+ * `metier list` compared with other tools that list skills and with the minimum cost, over 1,000 and 10,000 generated
+ * skills; and its memory with 10,000 and 100,000. Goals are judged by the fastest runs, which a busy machine disturbs
+ * least.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -22,11 +22,11 @@ const SIZES = [
   { count: 1000, most: 15, seconds: 60 },
   { count: 10_000, most: 9, seconds: 90 },
 ];
-/** Of a cold list without its second thread, by the number of skills. */
+/** A cold list without its second thread, by number of skills. */
 const MOST_MEMORY_MB = { 10000: 100, 100000: 400 };
-/** So many skills are in several folders: a search of one ends at 20,000. */
+/** This many skills are spread over several folders: the search of one folder stops at 20,000. */
 const MANY = { roots: 10, each: 10_000 };
-/** What a peer must take of a cold list's time, and an unchanged list of the quickest peer's. */
+/** A cold list's time as a share of a peer's, and an unchanged list's as a share of the quickest peer's. */
 const AHEAD = 1 / 0.9;
 const HALF = 0.5;
 const MOST_START = 1.3;
@@ -78,7 +78,7 @@ function measureSize(folder, { count, most: rounds, seconds }, peers) {
   const skills = join(project, ".claude", "skills");
   const folders = generateSkills(skills, count);
   spawnSync("git", ["init", "-q", project]);
-  sleep(2500); // files younger than two seconds are never taken from the index
+  sleep(2500); // an index ignores files younger than two seconds
   const surroundings = { cwd: project, env: { PATH: process.env.PATH, HOME: home, NO_COLOR: "1" } };
   const contestants = makeContestants(home, skills, folders, peers);
   checkListings(contestants, surroundings, folders);
@@ -158,7 +158,7 @@ function makeContestants(home, skills, folders, peers) {
   ];
 }
 
-/** The index of skills, not the compiled code, which lies beside it. @param {string} home */
+/** The index of skills, but not the compiled code next to it. @param {string} home */
 function deleteIndex(home) {
   const cache = join(home, ".metier", "cache");
   if (!existsSync(cache)) return; // Nothing has been listed yet.
@@ -168,7 +168,7 @@ function deleteIndex(home) {
 }
 
 /**
- * Who does not list every skill is no contestant.
+ * A tool that doesn't list every skill isn't compared.
  *
  * @param {readonly Contestant[]} contestants
  * @param {Surroundings} surroundings

@@ -1,4 +1,4 @@
-/** Requests to `metier mcp` beside the example server of the official SDK, over streams and over HTTP. */
+/** Requests to `metier mcp` compared with the official SDK's example server, over stdio and HTTP. */
 
 import { METIER, SDK, TRANSPORTS } from "./mcp/contestants.mjs";
 import { measureIn, quantile } from "./measured.mjs";
@@ -12,7 +12,7 @@ const WARM_UPS = 4;
 const PER_ROUND = 200;
 const AT_ONCE = 8;
 const SKILLS = 100;
-const ABOUT = `Each server in a process of its own with the same ${SKILLS} skills, asked by the same bare client: in ${ROUNDS} rounds, in turns, ${PER_ROUND} requests of each kind one after the other and then ${AT_ONCE} at a time. The example is the server that the SDK's documentation begins with (a tool that greets) and the SDK's own skills extension, which reads the folder once. Over HTTP each request has a server of its own, at both. The tool of ours is \`use_skill\`: it gives a skill's text, and looks each time whether the skill is still what was read, hashed and checked; the example's makes a sentence, and its list and its files are those of its start.`;
+const ABOUT = `Each server has its own process and the same ${SKILLS} skills. The same bare client asks them in ${ROUNDS} rounds, in turns, ${PER_ROUND} requests of each kind one after the other and then ${AT_ONCE} at a time. The example is the first server of the SDK's documentation (a tool that greets) with the SDK's own skills extension, which reads the folder once. Over HTTP, both make a new server for each request. Our tool is \`use_skill\`: it returns a skill's text, and checks each time that the skill has not changed. The example's tool makes a sentence, and its list and files are those of its start.`;
 
 /** @returns {string} the section for the document */
 export function benchMcp() {
@@ -63,7 +63,7 @@ function timesOf(servers, name) {
   return servers[name] ?? { single: [], together: 0, togetherMs: 1 };
 }
 
-/** Requests a second. @param {Times} times */
+/** Requests per second. @param {Times} times */
 function rateOf({ together, togetherMs }) {
   return (together / togetherMs) * 1000;
 }

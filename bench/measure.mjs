@@ -1,4 +1,4 @@
-/** Runs programs side by side: in turns, so that a busy moment of the machine hits all of them alike. */
+/** Runs programs in turns, so that a busy moment of the machine affects all of them alike. */
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ const REPORT_MEMORY = join(import.meta.dirname, "programs", "report-memory.cjs")
  */
 
 /**
- * Everyone runs once a round; rounds end at `most`, or when `seconds` are over and there were three.
+ * Each runs once per round. Rounds stop at `most`, or after `seconds` and at least three rounds.
  *
  * @param {readonly Contestant[]} contestants
  * @param {Surroundings} surroundings
@@ -46,7 +46,7 @@ export function measureInTurns(contestants, surroundings, { most, seconds }) {
  * @returns {string} what it prints
  */
 export function outputOf(contestant, surroundings) {
-  // Into a file: a program that ends in `process.exit` may lose what it wrote to a pipe.
+  // To a file: a program that ends with `process.exit` may lose what it wrote to a pipe.
   return withTemporaryFile((file) => {
     const output = openSync(file, "w");
     contestant.before?.();
@@ -59,7 +59,7 @@ export function outputOf(contestant, surroundings) {
 /**
  * @param {Contestant} contestant
  * @param {Surroundings} surroundings
- * @returns {number} the most memory it held, in MB
+ * @returns {number} peak memory in MB
  */
 export function peakMemory(contestant, surroundings) {
   return withTemporaryFile((file) => {

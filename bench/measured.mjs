@@ -1,4 +1,4 @@
-/** A program of the bench in a process and a folder of its own, and how its numbers are told. */
+/** Runs a bench program in its own process and folder, and formats its numbers. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 export function measureIn(name, ...given) {
   const program = join(import.meta.dirname, "programs", `${name}.mjs`);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `metier-bench-${name}-`)));
-  chmodSync(folder, 0o755); // A Postgres in it is another user's where the bench is root's.
+  chmodSync(folder, 0o755); // If root runs the bench, a Postgres in it belongs to another user.
   try {
     const { status, stdout } = spawnSync(process.execPath, [program, folder, ...given], {
       encoding: "utf8",

@@ -1,4 +1,4 @@
-/** `npm run bench`: all benches one after the other, and one page with every goal beside what was recorded before. */
+/** `npm run bench`: runs all benches and writes one page with every goal next to its last recorded value. */
 import { table } from "./report.mjs";
 import { readGoals } from "./tables.mjs";
 

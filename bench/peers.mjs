@@ -1,4 +1,4 @@
-/** The other tools, in exact versions, installed into a cache folder outside the repository. */
+/** The other tools, in exact versions, installed in a cache folder outside the repository. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,10 +23,10 @@ export function installPeers() {
 }
 
 /**
- * Once: what is there already is used as it is.
+ * Installs them once; an existing installation is used as it is.
  *
  * @param {Readonly<Record<string, string>>} packages exact versions by name
- * @param {readonly string[]} files below `node_modules`, without which they are not there
+ * @param {readonly string[]} files below `node_modules`, which show that they are installed
  * @returns {string} the folder `node_modules`
  */
 export function installVersions(packages, files) {

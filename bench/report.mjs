@@ -1,4 +1,4 @@
-/** Tables in Markdown, and their place in `docs/benchmarks.md`. */
+/** Markdown tables, and their place in `docs/benchmarks.md`. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -17,14 +17,14 @@ export function table(head, rows) {
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** When, on what, and how busy it was. */
+/** When and on which machine, and how busy it was. */
 export function machineLine() {
   const date = new Date().toISOString().slice(0, 10);
   const load = loadavg()[0]?.toFixed(1);
   return `${date}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version}, load ${load} at the start.`;
 }
 
-/** What is recorded of a bench. @param {string} name @returns {string | undefined} */
+/** The recorded section of a bench. @param {string} name @returns {string | undefined} */
 export function readSection(name) {
   const text = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
   const [, rest] = text.split(`<!-- bench ${name} -->`);
@@ -32,7 +32,7 @@ export function readSection(name) {
 }
 
 /**
- * Puts a bench's section into the document, in place of its last one.
+ * Puts a bench's section into the document, replacing its last one.
  *
  * @param {string} name
  * @param {string} body

@@ -1,6 +1,6 @@
 /**
- * Running a skill: what an isolated run costs over the bare loop of the AI SDK, with the same model that answers at once,
- * the same tool and the same steps, and what a run holds in memory while it waits for its model.
+ * Running a skill: what an isolated run costs over the bare loop of the AI SDK, with the same instant model, tool and
+ * steps, and how much memory a run holds while it waits for its model.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -26,9 +26,9 @@ const LOADS = [
 const IDLE_RUNS = 200;
 const MOST_PER_STEP = 1;
 const MOST_PER_RUN = 5;
-/** How processor time is measured: processes, and the turns of each; and what it may be to that of the bare loop. */
+/** How processor time is measured (processes, and turns in each), and the most it may be relative to the bare loop. */
 const CPU = { steps: 10, processes: 5, turns: 15, warmUps: 8, most: 1.6 };
-/** Of the first run in a process: in so many processes, and how many milliseconds of loading it may take. */
+/** The first run in a process: how many processes, and how many milliseconds it may spend loading. */
 const FIRST = { processes: 7, most: 120 };
 const OWN = CONTESTANTS.filter((name) => name !== BARE);
 const ABOUT =
@@ -134,7 +134,7 @@ function judgeFirst(runs) {
 }
 
 /**
- * What a step and a run cost, by the shortest and the longest run; the goal has to hold for every length.
+ * What a step and a run cost, from the shortest and the longest run; the goal must hold for every length.
  *
  * @param {string} name
  * @param {readonly Measured[]} all
@@ -153,7 +153,7 @@ function judge(name, all) {
   });
 }
 
-/** By the process in the middle: what the compiler makes of the same code differs from one to the next by a fifth. */
+/** Uses the median process: what the compiler makes of the same code varies by a fifth between processes. */
 function judgeCpu() {
   const { steps, processes, turns, warmUps, most } = CPU;
   say(`processor time of ${steps} steps`);
@@ -172,7 +172,7 @@ function judgeCpu() {
   ];
 }
 
-/** Milliseconds of a run beyond the bare loop's. @param {Measured} measured @param {string} name */
+/** Milliseconds that a run takes beyond the bare loop's. @param {Measured} measured @param {string} name */
 function over(measured, name) {
   return timingOf(measured, name).minimum - timingOf(measured, BARE).minimum;
 }
@@ -183,8 +183,8 @@ function timingOf({ timings }, name) {
 }
 
 /**
- * What a program prints as JSON, started so many times, one after the other. It is given an empty home and a project, the
- * same every time: ext4 searches past what was deleted in the last seconds whenever it makes a file.
+ * What a program prints, as JSON, started this many times, one after the other. It gets an empty home and a project,
+ * the same every time: whenever ext4 creates a file, it searches past what was deleted in the last seconds.
  *
  * @param {string} program
  * @param {readonly string[]} before arguments before the folder

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- <name>`: runs one bench, prints its tables and writes them to `docs/benchmarks.md`. Without a name: all of
- * them, and one page with every goal. `--against <git ref>`: see `against.mjs`.
+ * `npm run bench -- <name>`: runs one bench, prints its tables and writes them to `docs/benchmarks.md`. Without a
+ * name, runs all of them and writes one page with every goal. `--against <git ref>`: see `against.mjs`.
  */
 import { runScript, say } from "../scripts/setup/repository.mjs";
 import { setUp } from "../scripts/setup/set-up.mjs";

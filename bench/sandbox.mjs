@@ -1,5 +1,5 @@
 /**
- * Starting a command: what each backend of the sandbox costs over a plain spawn, and what ours adds to the bare call of
+ * Starting a command: what each sandbox backend costs over a plain spawn, and what ours adds to a bare call of
  * bubblewrap with the same arguments.
  */
 import { spawnSync } from "node:child_process";
@@ -73,7 +73,7 @@ function judge(measured) {
   return [goal, `${over.toFixed(2)} ms`, over <= MOST_OVER_BARE ? "met" : "missed"];
 }
 
-/** The warm-ups are the commands before it, and every command has a sandbox of its own. @param {Measured} measured */
+/** The warm-ups are the commands before it, and every command has its own sandbox. @param {Measured} measured */
 function judgeSpawn(measured) {
   const goal = `the tenth command of a run: less than ${MOST_OVER_SPAWN} ms over a plain spawn`;
   const over = overOther(BUBBLEWRAP, PLAIN, measured);

@@ -1,4 +1,7 @@
-/** How long `metier scan` takes for 10,000 skills: nothing known, and unchanged, beside a program that only reads them. */
+/**
+ * How long `metier scan` takes for 10,000 skills, from scratch and unchanged, compared with a program that only reads
+ * them.
+ */
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +16,7 @@ const BARE_READ = join(import.meta.dirname, "programs", "bare-read.mjs");
 const BARE = "walk and read only";
 const COLD = "`metier scan`, nothing known";
 const UNCHANGED = "`metier scan`, unchanged";
-/** What it took on one core, before it knew anything: in bare reads, measured in turns with them. */
+/** What a cold scan took on one core in an earlier version, as a multiple of a bare read measured in turns with it. */
 const BEFORE = 43;
 
 /** @returns {{ readonly text: string, readonly goal: readonly string[] }} */

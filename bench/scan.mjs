@@ -1,6 +1,6 @@
 /**
- * Scanning skills: how many of our own examples each family of rules finds, how many near misses it leaves alone, and
- * how often it speaks up about real skills that nobody has anything against.
+ * Scanning skills: how many of our own examples each rule family finds, how many near misses it leaves alone, and how
+ * often it reports harmless real skills.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -68,7 +68,7 @@ function describeSets(sets) {
   return table(head, rows);
 }
 
-/** The rules that most often say `high` or worse. @param {readonly SetScore[]} sets */
+/** The rules that most often report `high` or worse. @param {readonly SetScore[]} sets */
 function describeRules(sets) {
   const ids = [...new Set(sets.flatMap(({ rules }) => Object.keys(rules)))];
   const rows = ids

@@ -1,4 +1,7 @@
-/** The service on many machines, over HTTP: a server and a worker on one Postgres, beside openworkflow alone on the same. */
+/**
+ * The service on many machines, over HTTP: a server and a worker on one Postgres, compared with openworkflow alone on
+ * the same.
+ */
 import { goal, measureIn, quantile, times } from "./measured.mjs";
 import { machineLine, table } from "./report.mjs";
 import {
@@ -28,9 +31,9 @@ import {
  */
 
 const many = (/** @type {number} */ count) => count.toLocaleString("en-US");
-const ABOUT = `A server that advances no runs, a worker with ${SLOTS} slots and a client, each in a process of its own; one Postgres with its own settings, which waits for the disk at every commit, and one object store, all on this machine. Real runs, a model without a network: ${STARTS} starts, ${WAKES} approvals and ${CANCELS} cancels one after the other, ${THROUGH} runs at once.`;
-const ABOUT_RATES = `Runs and contestant as in the bench on one machine: ${STEPS} steps each. openworkflow has its own worker with as many slots in one process (${BARE} runs), each step puts three rows of 1 KB into a table of the same Postgres, one after the other. In turns, ${ROUNDS} times; the median counts.`;
-const ABOUT_NEIGHBOUR = `The neighbour: one tenant has ${many(NEIGHBOUR_QUEUED)} queued runs on four slots, simulated ones of ${NEIGHBOUR_MS} ms instead of 30 s; another one comes ${NEIGHBOURS} times with a single run. Counted is from the first slot that gets free after that until it starts.`;
+const ABOUT = `A server that advances no runs, a worker with ${SLOTS} slots and a client, each in its own process. One Postgres with its own settings, which waits for the disk at every commit, and one object store. All on this machine. Real runs, a model without a network: ${STARTS} starts, ${WAKES} approvals and ${CANCELS} cancels one after the other, ${THROUGH} runs at once.`;
+const ABOUT_RATES = `The runs and the contestant are those of the bench on one machine: ${STEPS} steps each. The engine has its own worker with as many slots in one process (${BARE} runs), and each step puts three rows of 1 KB into a table of the same Postgres, one after the other. In turns, ${ROUNDS} times; the median counts.`;
+const ABOUT_NEIGHBOUR = `The neighbor: one tenant has ${many(NEIGHBOUR_QUEUED)} queued runs on four slots, simulated ones of ${NEIGHBOUR_MS} ms instead of 30 s; another tenant comes ${NEIGHBOURS} times with one run. The time is from the first free slot after that until the run starts.`;
 
 /** @returns {string} the section for the document */
 export function benchServiceOnPostgres() {
@@ -48,8 +51,8 @@ export function benchServiceOnPostgres() {
       ["over HTTP", "p50 ms", "p99 ms"],
       [
         ["`POST /v1/runs`, until it is answered", ...times(answers, 1)],
-        ["until the run has begun on the worker", ...times(begins, 1)],
-        ["wake-up: from `POST /v1/approvals/{id}` until the run goes on", ...times(wakes, 1)],
+        ["until the run has started on the worker", ...times(begins, 1)],
+        ["wake-up: from `POST /v1/approvals/{id}` until the run continues", ...times(wakes, 1)],
         ["from `POST …/cancel` until the worker has no process of the run", ...times(cancels, 1)],
         ["from a free slot to the first run of another tenant", ...times(neighbour.afterFree, 1)],
       ],

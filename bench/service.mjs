@@ -1,4 +1,7 @@
-/** The service on one machine, over HTTP: starts, throughput beside the bare engine, wake-ups, cancels, event streams. */
+/**
+ * The service on one machine, over HTTP: starts, throughput compared with the bare engine, wake-ups, cancels, event
+ * streams.
+ */
 import { goal, measureIn, quantile, times } from "./measured.mjs";
 import { machineLine, table } from "./report.mjs";
 import { CANCELS, ROUNDS, SLOTS, STARTS, STEPS, STREAMS, THROUGH, WAKES } from "./service/sizes.mjs";
@@ -34,8 +37,8 @@ export function benchService() {
       ["over HTTP", "p50 ms", "p99 ms"],
       [
         ["`POST /v1/runs`, until it is answered", ...times(answers, 1)],
-        ["until the run has begun", ...times(begins, 1)],
-        ["wake-up: from `POST /v1/approvals/{id}` until the run goes on", ...times(wakes, 1)],
+        ["until the run has started", ...times(begins, 1)],
+        ["wake-up: from `POST /v1/approvals/{id}` until the run continues", ...times(wakes, 1)],
         ["from `POST …/cancel` until no process of the run is left", ...times(cancels, 1)],
         [`from the last event until each of ${STREAMS} streams has ended`, ...times(fanned, 1)],
       ],

@@ -1,4 +1,4 @@
-/** Many machines, simulated on the costs that `bench/simulate/measure.mjs` has measured: `npm run bench -- simulate`. */
+/** Many machines, simulated with the costs measured by `bench/simulate/measure.mjs`: `npm run bench -- simulate`. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { table } from "./report.mjs";
@@ -22,7 +22,7 @@ import { workMs, writesPerRun } from "./simulate/workload.mjs";
 
 const COSTS = join(import.meta.dirname, "simulate", "costs.json");
 const HOURS = { "02:00, the quietest": 2, "08:00, the mean": 8, "14:00, the busiest": 14 };
-/** Of the load with as many of the workers. */
+/** Shares of the load, each with the same share of the workers. */
 const PARTS = [0.01, 0.1, 0.3, 1];
 
 const REMEDIES =
@@ -82,7 +82,7 @@ const ABOUT_OPERATIONS = {
   park: "a question, and the run waits",
   wake: "the answer, and the run is due",
   end: "result and end",
-  notify: "a notice, by the one who tells it",
+  notify: "a notice, for the sender",
   deliver: "a notice, by each connection that listens, to this channel or another",
   events: "the newest events of a run",
   list: "a page of 50 runs",
@@ -99,7 +99,7 @@ function onPaperText({ operations, bytesPerRun }) {
   return [
     `Runs a second at the busiest hour: λ = ${LOAD.runsPerDay.toLocaleString("en")} ÷ 86,400 × ${LOAD.peak} = ${rate("start")}. Slots in use: λ × ${(workMs(LOAD) / 1000).toFixed(1)} s (${LOAD.steps} calls of the model of ${LOAD.modelMs / 1000} s, ${LOAD.steps - 1} of tools of ${LOAD.toolMs / 1000} s) and what Postgres takes = ${Math.round(busySlots).toLocaleString("en")}.`,
     `Writes: λ × (1 + steps + (steps − 1) × 1.5) = λ × ${writesPerRun(LOAD)} = ${rate("write")} a second. Renewals: slots in use × 3 ÷ lease = ${rate("renew")} a second. Looks: workers × (1 ÷ poll + claims) = ${rate("look")} a second, fewer when a worker is told again while it looks. Deliveries: (writes + claims) × all who listen = ${rate("deliver")} a second.`,
-    `Processors: each rate × its cost, in all ${cores.toFixed(0)} cores, of which deliveries ${used("deliver")}, looks ${used("look")}, writes ${used("write")}, renewals ${used("renew")}. Log: ${walMegabytes.toFixed(1)} MB a second. Disk: ${kilobytes(bytesPerRun)} × ${LOAD.runsPerDay.toLocaleString("en")} = ${gigabytesPerDay(bytesPerRun).toFixed(0)} GB a day.`,
+    `Processors: each rate × its cost, in all ${cores.toFixed(0)} cores: deliveries ${used("deliver")}, looks ${used("look")}, writes ${used("write")}, renewals ${used("renew")}. Log: ${walMegabytes.toFixed(1)} MB a second. Disk: ${kilobytes(bytesPerRun)} × ${LOAD.runsPerDay.toLocaleString("en")} = ${gigabytesPerDay(bytesPerRun).toFixed(0)} GB a day.`,
   ].join("\n\n");
 }
 
@@ -114,7 +114,7 @@ function checkText({ check, operations }) {
     /** @type {number} */ digits,
   ) => [name, ...numbers.map((number) => number.toFixed(digits))];
   return [
-    `${fleet.workers} workers with ${fleet.slots} slots each, ${(load.runsPerDay / 86_400).toFixed(0)} runs a second of ${load.steps} steps, with the real store and engine, on the machine on which the costs were measured, which did much else at the time. What is measured has Postgres's own work in it, too: vacuum, checkpoints.`,
+    `${fleet.workers} workers with ${fleet.slots} slots each, ${(load.runsPerDay / 86_400).toFixed(0)} runs a second of ${load.steps} steps, with the real store and engine, on the machine on which the costs were measured, which did much else at the time. The measured numbers include Postgres's own work: vacuum and checkpoints.`,
     table(
       ["", "on paper", "simulated", "measured"],
       [
@@ -127,7 +127,7 @@ function checkText({ check, operations }) {
 }
 
 function aboutLoad() {
-  return `Assumed: a server with ${MACHINE.cores} cores like the measured ones, of which ${BOUNDS.cores * 100} % may be used for long, a disk that confirms in ${MACHINE.flushMs} ms and takes ${MACHINE.walMegabytes * BOUNDS.wal} MB of log a second, ${BOUNDS.connections.toLocaleString("en")} connections, ${BOUNDS.terabytes} TB for ${BOUNDS.days} days of runs. ${BASE.fleet.workers.toLocaleString("en")} workers of ${BASE.fleet.slots} slots, ${BASE.fleet.servers} servers, ${LOAD.tenants.toLocaleString("en")} tenants of which every tenth starts about ${LOAD.batch} runs at once. Numbers are of the busiest hour. A remedy stands on those before it. "Full" says how much of what may be used is used of what there is least of.`;
+  return `We assume a server with ${MACHINE.cores} cores like the measured ones; ${BOUNDS.cores * 100} % of them may be used for long. Its disk confirms in ${MACHINE.flushMs} ms and takes ${MACHINE.walMegabytes * BOUNDS.wal} MB of log a second. It has ${BOUNDS.connections.toLocaleString("en")} connections and ${BOUNDS.terabytes} TB for ${BOUNDS.days} days of runs. ${BASE.fleet.workers.toLocaleString("en")} workers of ${BASE.fleet.slots} slots, ${BASE.fleet.servers} servers, ${LOAD.tenants.toLocaleString("en")} tenants; every tenth starts about ${LOAD.batch} runs at once. Numbers are those of the busiest hour. Each remedy adds to those before it. "Full" is the use of the scarcest resource, as a share of its limit.`;
 }
 
 /** @param {Measured} measured */

@@ -1,4 +1,4 @@
-/** The tables of a bench's section, read again: for the page of all goals, and for comparing two versions. */
+/** Reads the tables of a bench's section again, for the page of all goals and for comparing two versions. */
 
 /**
  * @typedef {{ readonly head: readonly string[], readonly rows: readonly (readonly string[])[] }} Table
@@ -50,9 +50,9 @@ export function readGoals(section) {
 
 const MEASURED_IN = /\b(?:ms|MB|KB|seconds?)\b|^s$| s$/;
 
-/** Times, sizes and rates of a section; goals are left out, since they say the same again. @param {string} section @returns {readonly Cell[]} */
+/** Times, sizes and rates of a section; without goals, which repeat them. @param {string} section @returns {readonly Cell[]} */
 export function readMeasured(section) {
-  /** How often a name was there before: tables for several sizes have the same rows. @type {Map<string, number>} */
+  /** How often a name occurred before: tables for several sizes have the same rows. @type {Map<string, number>} */
   const seen = new Map();
   return readTables(section)
     .filter(({ head }) => !isGoals(head))

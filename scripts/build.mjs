@@ -1,7 +1,7 @@
 /**
- * `npm run build`: bundles the library and the command line into `dist/`, with what is loaded on demand in chunks
- * of its own. What stands under `dependencies` stays an import; every other package is bundled, and its licence goes
- * into `THIRD_PARTY_NOTICES.txt`. `--types` adds the declarations that a published package needs.
+ * `npm run build`: bundles the library and the command line into `dist/`, with on-demand code in separate chunks.
+ * Packages under `dependencies` stay imports; every other package is bundled, and its license goes into
+ * `THIRD_PARTY_NOTICES.txt`. `--types` adds the declarations that a published package needs.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -21,10 +21,11 @@ import { sourceStamp } from "./setup/fresh-build.mjs";
 import { ROOT } from "./setup/repository.mjs";
 
 const DIST = join(ROOT, "packages/metier/dist");
-// Built elsewhere and swapped in whole: a command that starts meanwhile finds the old `dist/` or the new one.
+// Built elsewhere and swapped in as a whole: a command that starts in the meantime finds either the old `dist/` or the
+// new one.
 const STAGING = join(ROOT, "node_modules", `.metier-build-${process.pid}`);
 
-/** The ES module form of yaml: its Node form is CommonJS and calls `require`, which a bundle of modules has not. */
+/** The ES module form of yaml: its Node form is CommonJS and calls `require`, which a bundle of modules lacks. */
 const YAML = join(ROOT, "node_modules/yaml/browser/index.js");
 
 /** Library and command line, with one set of chunks for both. */
@@ -83,7 +84,7 @@ async function writeModule({ path, code }) {
 }
 
 /**
- * Shorter by a sixth. Names stay and lines are short, so that a stack trace can be read.
+ * A sixth shorter. Names stay and lines are short, so that stack traces are readable.
  *
  * @param {string} code
  */
@@ -101,12 +102,15 @@ async function withoutBlanks(code) {
   return replaceMarks(short).replace(RUN_TIME_IMPORT, `import(${LEFT_ALONE} `);
 }
 
-/** Of a path that is known at run time: bundlers of other people's programs would look for it. Shortening drops the comments. */
+/**
+ * Imports of a path known only at run time: without these comments, which minifying drops, other people's bundlers
+ * would look for it.
+ */
 const RUN_TIME_IMPORT = /\bimport\(\s*(?=pathToFileURL\()/g;
 const LEFT_ALONE = "/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */";
 
 /**
- * The files of which something is in a bundle; of others nothing was needed.
+ * The files that contribute something to a bundle.
  *
  * @param {import("esbuild").Metafile} metafile
  */
@@ -117,7 +121,7 @@ function filesOf({ outputs }) {
 }
 
 /**
- * What runs inside a sandbox, each program as one file: nothing else of the package is seen there.
+ * Programs that run inside a sandbox, each as one file, because nothing else of the package is visible there.
  *
  * @param {readonly string[]} programs
  */
@@ -136,7 +140,7 @@ async function bundleInside(programs) {
 }
 
 /**
- * The second thread of a listing: apart from the rest, since it is to be at work within milliseconds.
+ * The second thread of a listing: a separate file, because it must start working within milliseconds.
  *
  * @param {ReadonlySet<string>} called
  */
@@ -167,7 +171,7 @@ async function writeManifestSchema() {
   writeFileSync(join(STAGING, "manifest.schema.json"), text);
 }
 
-/** What `metier --help` prints, so that it needs none of the program. */
+/** What `metier --help` prints, so that printing it loads nothing else. */
 async function writeOverview() {
   const { overviewText } = await import("@metier/cli");
   writeFileSync(join(STAGING, "overview.txt"), overviewText());
@@ -179,20 +183,20 @@ function swapIn() {
     if (existsSync(DIST)) renameSync(DIST, old);
     renameSync(STAGING, DIST);
   } catch (error) {
-    if (!existsSync(DIST)) throw error; // otherwise another build was faster, and its result is as good
+    if (!existsSync(DIST)) throw error; // another build was faster, and its result is just as good
   } finally {
     rmSync(old, { recursive: true, force: true });
   }
 }
 
-// Taken before anything is read, so that an edit made meanwhile makes the next set-up build again.
+// Taken before anything is read, so that an edit in the meantime makes the next setup build again.
 const stamp = sourceStamp();
 const project = makeProject();
 try {
   const shell = await bundleInterpretedShell(join(STAGING, "just-bash"));
   await bundleInside(["metier-sb", "toolset-host", "define-toolset"]);
   const page = await bundleInspectorPage(join(STAGING, "inspector"));
-  const { bundled, called } = await bundle(); // After the two, which it carries.
+  const { bundled, called } = await bundle(); // After the two above, which it includes.
   await bundleReadAhead(called);
   const inputs = [...new Set([...bundled, ...shell, ...page])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));

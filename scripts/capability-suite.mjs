@@ -1,7 +1,7 @@
 /**
- * `npm run capability-suite`: two users at work at the same time for 10,000 operations (`METIER_CAPABILITY_OPERATIONS`), and
- * 200 hosts that are killed while they change something (`METIER_CAPABILITY_KILLS`). The seed of a run that found something
- * gives the same order and delays again: `METIER_CAPABILITY_SEED=<seed> npm run capability-suite`.
+ * `npm run capability-suite`: two users perform 10,000 operations at the same time (`METIER_CAPABILITY_OPERATIONS`),
+ * and 200 hosts are killed while they change something (`METIER_CAPABILITY_KILLS`). To repeat a run with the same
+ * order and delays, pass its seed: `METIER_CAPABILITY_SEED=<seed> npm run capability-suite`.
  */
 import { randomInt } from "node:crypto";
 import { join } from "node:path";

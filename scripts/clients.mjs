@@ -1,6 +1,7 @@
 /**
- * `npm run clients [-- <client>…]`: real clients that nobody here wrote list skills that Metier installed, and call `use_skill`
- * of `metier mcp`, with a fake provider on loopback. They are downloaded once, to `METIER_CLIENTS_DIR` or the user's cache.
+ * `npm run clients [-- <client>…]`: real third-party clients list skills that Metier installed, and call `use_skill`
+ * of `metier mcp`, with a fake provider on loopback. They are downloaded once, to `METIER_CLIENTS_DIR` or the user's
+ * cache.
  */
 import { join } from "node:path";
 import { ROOT, runInForeground, runScript } from "./setup/repository.mjs";

@@ -1,7 +1,8 @@
 /**
- * `npm run durability`: kills workers 300 times while they advance durable runs (`METIER_DURABILITY_KILLS` sets how many). The
- * seed of a run that found something gives the same delays again: `METIER_DURABILITY_SEED=<seed> npm run durability`. With
- * `-- --postgres` they share a database, which is restarted and cut off on the way (`METIER_DURABILITY_WORKERS` at once).
+ * `npm run durability`: kills workers 300 times while they advance durable runs (`METIER_DURABILITY_KILLS` sets how
+ * often). To repeat a run with the same delays, pass its seed: `METIER_DURABILITY_SEED=<seed> npm run durability`.
+ * With `-- --postgres`, workers share a database, which is restarted and cut off meanwhile
+ * (`METIER_DURABILITY_WORKERS` at once).
  */
 import { randomInt } from "node:crypto";
 import { join } from "node:path";

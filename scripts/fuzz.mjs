@@ -1,4 +1,4 @@
-/** `npm run fuzz`: the fuzz tests with many more runs than `npm test` gives them (`METIER_FUZZ_RUNS` sets how many). */
+/** `npm run fuzz`: runs the fuzz tests far longer than `npm test` does (`METIER_FUZZ_RUNS` sets how many runs). */
 import { join } from "node:path";
 import { ROOT, runInForeground, runScript, say } from "./setup/repository.mjs";
 import { setUp } from "./setup/set-up.mjs";
@@ -9,7 +9,7 @@ const ONE_HOUR_MS = "3600000";
 runScript(() => {
   const node = setUp();
   const runs = process.env.METIER_FUZZ_RUNS ?? DEFAULT_RUNS;
-  say(`fuzzing with ${runs} runs a property`);
+  say(`fuzzing with ${runs} runs per property`);
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
   const args = [
     vitest,

@@ -1,6 +1,6 @@
 /**
- * `npm run test:gguf`: the tests of GGUF files with the real node-llama-cpp. It is installed once, without its scripts, to
- * `METIER_GGUF_DIR` or the user's cache; `METIER_GGUF_PACKAGE` names one that is there already.
+ * `npm run test:gguf`: tests GGUF files with the real node-llama-cpp. Installs it once, without its scripts, to
+ * `METIER_GGUF_DIR` or the user's cache; `METIER_GGUF_PACKAGE` names an existing one.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * `npm run kill-suite`: kills 200 processes in the middle of installing, updating and removing (`METIER_KILLS` sets how many).
- * The seed of a run that found something gives the same delays again: `METIER_KILL_SEED=<seed> npm run kill-suite`.
+ * `npm run kill-suite`: kills 200 processes while they install, update and remove (`METIER_KILLS` sets how many). To
+ * repeat a run with the same delays, pass its seed: `METIER_KILL_SEED=<seed> npm run kill-suite`.
  */
 import { randomInt } from "node:crypto";
 import { join } from "node:path";

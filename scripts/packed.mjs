@@ -1,8 +1,8 @@
 /**
- * `npm run test:packed [group …]`: whether the package that npm would publish works where people use it. It is packed once; then
- * fresh projects install it, compile against it, bundle it, move the bundle to another folder and run it there. All in a
- * temporary folder; tools come from npm, through its cache. Groups: `node`, `types`, `esbuild`, `webpack`, `vite`, `rollup`,
- * `next`, `bun`.
+ * `npm run test:packed [group …]`: checks that the package npm would publish works where people use it. Packs it once;
+ * then fresh projects install it, compile against it, bundle it, move the bundle to another folder and run it there.
+ * Everything happens in a temporary folder; tools come from npm, through its cache. Groups: `node`, `types`,
+ * `esbuild`, `webpack`, `vite`, `rollup`, `next`, `bun`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,9 +37,7 @@ runScript(() => {
   const asked = process.argv.slice(2);
   const unknown = asked.filter((name) => GROUPS[name] === undefined);
   if (unknown.length > 0)
-    throw new SetUpError(
-      `No group is called ${unknown.join(", ")}. There are ${Object.keys(GROUPS).join(", ")}.`,
-    );
+    throw new SetUpError(`Unknown group ${unknown.join(", ")}. Use ${Object.keys(GROUPS).join(", ")}.`);
   setUp();
   const folder = mkdtempSync(join(tmpdir(), "metier-packed-"));
   /** @type {Row[]} */

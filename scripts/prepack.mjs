@@ -1,4 +1,7 @@
-/** Before `packages/metier` is packed: set-up, papers, and a build with declarations. `--undo` is for afterwards. */
+/**
+ * Runs before `packages/metier` is packed: setup, papers, and a build with declarations. `--undo` cleans up
+ * afterwards.
+ */
 import { join } from "node:path";
 import { layOutPapers, takePapersAway } from "./build/papers.mjs";
 import { ROOT, runInForeground, runScript } from "./setup/repository.mjs";

@@ -1,7 +1,7 @@
 /**
- * `node scripts/record-evals.mjs`: makes the recordings from which the evals of the bundled skills are replayed, from
- * scripts of what a model answers. Run it when the prompt of a run, of a chat or of the grader changes, or a bundled skill
- * that takes part. Paths of this machine do not get into them.
+ * `node scripts/record-evals.mjs`: makes the recordings that replay the evals of the bundled skills, from scripted
+ * model answers. Run it when the prompt of a run, a chat or the grader changes, or a bundled skill that takes part.
+ * The recordings contain no paths of this machine.
  */
 import {
   mkdirSync,
@@ -21,7 +21,7 @@ import { createMetier } from "metier";
 import { ROOT } from "./setup/repository.mjs";
 
 const SKILL = "summarize-text";
-/** What a model chooses from; skills that need a program are not on every machine. */
+/** The skills a model chooses from; skills that need a program aren't on every machine. */
 const ROUTED = [SKILL, "review-a-skill", "write-a-skill"];
 
 /** @param {string} text */
@@ -33,7 +33,7 @@ const uses = (skill) => ({ answer: { toolCalls: [{ tool: "use_skill", input: { s
 /** @param {boolean} passed @param {string} evidence */
 const grades = (passed, evidence) => says(JSON.stringify({ results: [{ index: 1, passed, evidence }] }));
 
-/** In the order in which they are asked: eval by eval. */
+/** In the order of the requests: eval by eval. */
 const ANSWERS = {
   [SKILL]: [
     reads("meeting.md"),
@@ -73,7 +73,7 @@ const ANSWERS = {
   ],
 };
 
-/** One for each query of the file, each asked once. */
+/** One for each query in the file, each asked once. */
 const CHOICES = [
   uses(SKILL),
   uses(SKILL),
@@ -133,7 +133,8 @@ try {
 }
 
 /**
- * Opens a `Metier` with the model for the first skill that it is to have.
+ * Opens a `Metier` with the model for the first of its skills.
+ *
  * @param {(skill: string) => ReturnType<typeof createScriptModel> | undefined} choose
  */
 function openWith(choose) {
@@ -141,7 +142,7 @@ function openWith(choose) {
   return (options) => {
     const [first = ""] = /** @type {{ allow: string[] }} */ (options.config?.skills ?? { allow: [] }).allow;
     const model = choose(first);
-    if (!model) throw new Error(`Nothing is scripted for ${first}.`);
+    if (!model) throw new Error(`No script for ${first}.`);
     return createMetier({
       home: join(folder, "home"),
       trust: "grants",

@@ -1,6 +1,6 @@
 /**
- * `node scripts/record-tour.mjs`: makes the recordings that the tour replays, from scripts of what a model answers. Run it
- * when the prompt or the tools of a run change. Paths of this machine do not get into them.
+ * `node scripts/record-tour.mjs`: makes the recordings that the tour replays, from scripted model answers. Run it when
+ * the prompt or the tools of a run change. The recordings contain no paths of this machine.
  */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

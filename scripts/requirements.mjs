@@ -1,4 +1,7 @@
-/** `npm run requirements`: every requirement and behaviour case with the tests that prove it, or that it is not yet due. */
+/**
+ * `npm run requirements`: lists every requirement and behavior case with the tests that prove it, or says that it is
+ * not due yet.
+ */
 import { BEHAVIOUR_CASES } from "../test/behaviour-cases.ts";
 import { DUE, REQUIREMENTS } from "../test/requirements.ts";
 import { collectCitations } from "../test/support/citations.ts";

@@ -1,4 +1,6 @@
-/** `npm run screenshots`: takes every view of the inspector, light and dark, into `docs/images`. Needs Chromium. */
+/**
+ * `npm run screenshots`: takes pictures of every inspector view, light and dark, into `docs/images`. Needs Chromium.
+ */
 import { join } from "node:path";
 import { ROOT, runInForeground, runScript } from "./setup/repository.mjs";
 import { setUp } from "./setup/set-up.mjs";

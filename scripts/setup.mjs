@@ -1,4 +1,4 @@
-/** `npm run setup`: makes the clone ready and says which sandbox there is. */
+/** `npm run setup`: sets up the clone and says which sandbox is available. */
 import { runScript, say } from "./setup/repository.mjs";
 import { sandboxLine } from "./setup/sandbox.mjs";
 import { setUp } from "./setup/set-up.mjs";

@@ -1,4 +1,4 @@
-/** `npm start`: makes the clone ready, says which sandbox there is, and shows the product on the bundled skills. */
+/** `npm start`: sets up the clone, says which sandbox is available, and shows Metier on the bundled skills. */
 import { join } from "node:path";
 import { ROOT, runInForeground, runScript, say } from "./setup/repository.mjs";
 import { sandboxLine } from "./setup/sandbox.mjs";

@@ -1,6 +1,6 @@
 /**
- * `npm run stores`: a throw-away Postgres and an S3 API on loopback, for trying out services that share their state. Prints
- * the lines that a shell needs to use them, and removes everything when it ends.
+ * `npm run stores`: a throw-away Postgres and S3 API on loopback, for trying services that share their state. Prints
+ * the lines a shell needs to use them, and removes everything when it ends.
  *
  *   npm run --silent stores > stores.env &
  *   . ./stores.env
@@ -16,7 +16,7 @@ import { say } from "./setup/repository.mjs";
 const DATABASE = "metier";
 
 const folder = mkdtempSync(join(tmpdir(), "metier-stores-"));
-// Postgres refuses to run as root, and the ordinary user whose process it is has to get to its folder.
+// Postgres refuses to run as root, and its ordinary user needs access to its folder.
 chmodSync(folder, 0o711);
 try {
   const cluster = await startCluster({ folder: join(folder, "postgres"), isDurable: true });

@@ -1,4 +1,4 @@
-/** `npm run docs:sync`: writes the reference pages anew. */
+/** `npm run docs:sync`: writes the reference pages. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { referencePages } from "./docs/reference-pages.mjs";

@@ -1,8 +1,9 @@
 /**
- * `npm run test:tenants`: a server with 500 runs at the same time (`METIER_TENANT_AT_ONCE`) of 50 users
- * (`METIER_TENANT_USERS`) by `metier.for`, 5,000 in all (`METIER_TENANT_RUNS`): whether anything of one reaches another, whether
- * the heap stays flat, and whether a client that goes away ends its run. `npm test` has the same in small. With `-- --postgres`:
- * as many runs of two tenants of a service that have everything alike, over HTTP and on a shared database.
+ * `npm run test:tenants`: a server with 500 concurrent runs (`METIER_TENANT_AT_ONCE`) of 50 users
+ * (`METIER_TENANT_USERS`) by `metier.for`, 5,000 in total (`METIER_TENANT_RUNS`). Checks that nothing of one user
+ * reaches another, that the heap stays flat, and that a client that disconnects ends its run. `npm test` has a small
+ * version. With `-- --postgres`: as many runs of two identical tenants of a service, over HTTP and on a shared
+ * database.
  */
 import { join } from "node:path";
 import { ROOT, runInForeground, runScript, say } from "./setup/repository.mjs";

@@ -1,7 +1,7 @@
 /**
- * `npm test`: set-up, then the quick tests (`METIER_TESTS` chooses others) and, while they wait for processes, the type check
- * and lint. Whatever happens, the last line is `N passed, N failed` (with `, N skipped` where some were); the type check and
- * lint count as one test each.
+ * `npm test`: runs setup, then the quick tests (`METIER_TESTS` chooses others) and, while they wait for processes, the
+ * type check and lint. The last line is always `N passed, N failed` (with `, N skipped` if some were); the type check
+ * and lint count as one test each.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The smallest bridge: answers each line until there are no more, so it serves both ways of being started. */
+/** The smallest bridge: answers each line until the input ends, so it supports both ways of starting it. */
 import { createInterface } from "node:readline";
 import { OPERATION } from "./contestants.mjs";
 

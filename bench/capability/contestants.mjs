@@ -1,4 +1,4 @@
-/** Who answers the calls of the bench, by the names that its table has. */
+/** Who answers the calls in this bench, by name in its table. */
 export const ECHO = "a bare socket that echoes";
 export const BARE_PIPE = "the bridge's process alone, through a bare pipe";
 export const IN_PROCESS = "provider in the same process";
@@ -6,7 +6,7 @@ export const PERSISTENT = "bridge that stays";
 export const PER_CALL = "bridge, one process per call";
 
 /**
- * How many calls each makes in one round: a process takes its time.
+ * How many calls each makes in one round: fewer if each call starts a process.
  *
  * @type {Readonly<Record<string, number>>}
  */
@@ -17,7 +17,7 @@ export const CALLS_PER_ROUND = {
   [PERSISTENT]: 100,
   [PER_CALL]: 5,
 };
-/** Of one connection; as many as the socket performs at once. */
+/** For one connection; as many as the socket performs at once. */
 export const AT_ONCE = 8;
 
 const SCHEMA = {
@@ -26,7 +26,7 @@ const SCHEMA = {
   required: ["text"],
   additionalProperties: false,
 };
-/** What every provider of the bench offers. */
+/** What every provider in this bench offers. */
 export const OPERATION = {
   name: "echo",
   description: "Gives back its input.",

@@ -1,4 +1,4 @@
-/** What the bench of the engine is held against: each store in its own way. */
+/** The environments of the engine bench, one for each store. */
 import { openPostgresBed, openPostgresPlace } from "./postgres-bed.mjs";
 import { openSqliteBed, openSqlitePlace } from "./sqlite-bed.mjs";
 
@@ -9,10 +9,10 @@ import { openSqliteBed, openSqlitePlace } from "./sqlite-bed.mjs";
  * @property {() => Promise<void>} close
  *
  * @typedef {object} Bed
- * @property {(name: string) => Promise<string>} place where a measurement has its state: any process can open it
+ * @property {(name: string) => Promise<string>} place where a measurement keeps its state; any process can open it
  * @property {(place: string) => Promise<Opened>} open
  * @property {(name: string) => Promise<Pick<import("openworkflow/internal").Backend, "claimWorkflowRun" | "createWorkflowRun" | "stop">>} claimer openworkflow alone
- * @property {(name: string) => Promise<void>} copyParked one run is parked there: as many as there shall be
+ * @property {(name: string) => Promise<void>} copyParked copies the one run parked there as often as needed
  * @property {(name: string) => Promise<number>} bytes
  * @property {() => Promise<void>} close
  *

@@ -1,4 +1,4 @@
-/** The engine on Postgres, as the bench needs it: a server with its own settings, and a database for each measurement. */
+/** The engine on Postgres for the bench: a server with its own settings, and a database for each measurement. */
 import { join } from "node:path";
 import { openPostgresEngine, openPostgresStore } from "@metier/durable/postgres";
 import { BackendPostgres } from "openworkflow/postgres";
@@ -6,7 +6,7 @@ import postgres from "postgres";
 import { makeDatabase, runSql, startCluster } from "../../scripts/postgres/cluster.mjs";
 import { PARKED, QUEUED, SAMPLES, TENANTS } from "./sizes.mjs";
 
-/** As the engine's own connections are: they see all tenants, and take the indexes that everything has. */
+/** Like the engine's own connections: they see all tenants, and use the indexes that exist everywhere. */
 const SETTINGS = { "metier.tenant": "*", synchronous_commit: "off", enable_seqscan: "off" };
 
 /** @typedef {Awaited<ReturnType<typeof openPostgresBed>>} PostgresBed */
@@ -29,7 +29,7 @@ export async function openPostgresBed(folder) {
     claimer: async (name) => {
       const sql = openEngineConnection(urlsOf(name).url);
       const backend = BackendPostgres.fromPool(sql, { namespaceId: "metier" });
-      for (let number = 0; number < 10; number++) await sql`SELECT 1`; // Connected before it is measured.
+      for (let number = 0; number < 10; number++) await sql`SELECT 1`; // Connected before measuring starts.
       return backend;
     },
     copyParked: async (name) => copyParked(superUrl(name)),
@@ -80,7 +80,8 @@ function copyParked(url) {
 }
 
 /**
- * From the queue to openworkflow: with all of one tenant, of one whose first user is at the limit, and of many tenants.
+ * From the queue to openworkflow: with all runs of one tenant, of one whose first user is at the limit, and of many
+ * tenants.
  *
  * @param {import("./beds.mjs").Bed} bed
  * @param {(name: string) => string} superUrl

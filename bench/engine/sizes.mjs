@@ -1,4 +1,4 @@
-/** How much of what is measured. */
+/** How many of each are measured. */
 export const PARKED = 100_000;
 export const QUEUED = 20_000;
 export const TENANTS = 10_000;

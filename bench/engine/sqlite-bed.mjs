@@ -1,4 +1,4 @@
-/** The engine on SQLite, as the bench needs it: a file for each measurement. */
+/** The engine on SQLite for the bench: a file for each measurement. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -1,6 +1,6 @@
 /**
- * Skills to search, as long as real ones and in words that are spread as in real text: few words are common, most are
- * rare, the words of a subject come together and often side by side. Nothing in them was copied from anywhere.
+ * Generated skills to search, as long as real ones and with a realistic word distribution: few words are common, most
+ * are rare, and words of a subject occur together. Nothing in them was copied.
  */
 import { STOP_WORDS } from "@metier/skills";
 import { seededRandom } from "../generate-skills.mjs";
@@ -8,20 +8,23 @@ import { seededRandom } from "../generate-skills.mjs";
 /** @typedef {import("../../packages/skills/src/find/token-store.ts").FindDocument & { location: string }} BenchDocument */
 /** @typedef {{ readonly words: readonly string[] }} Subject */
 
-/** Characters of a body: of 37,000 real skill files half have fewer than the first number, nine tenths than the second. */
+/**
+ * Characters of a body: half of 37,000 real skill files have fewer than the first number, nine tenths fewer than the
+ * second.
+ */
 export const BODY_LENGTHS = { median: 4500, ninetieth: 14_400 };
-/** How many deviations the ninetieth percentile of a normal distribution lies above its middle. */
+/** How many deviations the ninetieth percentile of a normal distribution is above its middle. */
 const NINETIETH = 1.2816;
 const SPREAD = Math.log(BODY_LENGTHS.ninetieth / BODY_LENGTHS.median) / NINETIETH;
 /** As for a real skill: nothing longer is read. */
 const MOST = 200_000;
 
 const VOCABULARY = 100_000;
-/** So many words are about as common as the most common one. */
+/** This many words are about as common as the most common one. */
 const COMMON = 12;
-/** Of all words: skills are terser than running text. */
+/** Share of all words: skills are terser than running text. */
 const STOP_WORD_SHARE = 0.3;
-/** Of the other words those that are of the skill's subject. */
+/** Share of the other words that belong to the skill's subject. */
 const SUBJECT_SHARE = 0.3;
 const SUBJECT_WORDS = 40;
 const SKILLS_PER_SUBJECT = 25;
@@ -35,7 +38,7 @@ const SYLLABLES = "ba co di fu ga le mi no pe qua ri so tu ve xi zor lan der mon
  * The same number gives the same skills.
  *
  * @param {number} count
- * @param {(body: string) => string} [prepare] done to each body as it is made
+ * @param {(body: string) => string} [prepare] applied to each new body
  * @returns {BenchDocument[]}
  */
 export function generateDocuments(count, prepare = (body) => body) {
@@ -50,7 +53,7 @@ export function generateDocuments(count, prepare = (body) => body) {
   });
 }
 
-/** Requests in the words of the skills, one in ten with a typing error. @param {number} count @param {number} skills @returns {string[]} */
+/** Requests in the words of the skills, one in ten with a typo. @param {number} count @param {number} skills @returns {string[]} */
 export function generateQueries(count, skills) {
   const random = seededRandom(7);
   const subjects = generateSubjects(skills);
@@ -107,7 +110,7 @@ function sentence(length, { words }, random) {
   let next = -1;
   for (let index = 0; index < length; index++) {
     if (next >= 0 && random() < 0.5) {
-      // The words of a subject come in its order: pairs that belong together.
+      // Words of a subject come in its order, so pairs occur together.
       made.push(words[next % words.length]);
       next = random() < 0.3 ? next + 1 : -1;
     } else if (random() < STOP_WORD_SHARE) {
@@ -123,7 +126,7 @@ function sentence(length, { words }, random) {
   return `${made.join(" ")}.`;
 }
 
-/** The frequency of a word falls with its rank, from about a hundredth of all. @param {() => number} random */
+/** A word's frequency falls with its rank, starting at about a hundredth of all words. @param {() => number} random */
 function rankOf(random) {
   return Math.floor(COMMON * (VOCABULARY / COMMON) ** random()) - COMMON;
 }
@@ -139,7 +142,7 @@ function word(rank) {
   return made;
 }
 
-/** Two letters of its longest word change places. @param {string} text @param {() => number} random */
+/** Swaps two letters of its longest word. @param {string} text @param {() => number} random */
 function misspell(text, random) {
   const [longest = ""] = text
     .slice(0, -1)

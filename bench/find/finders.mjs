@@ -1,6 +1,6 @@
 /**
- * Everyone who searches the same skills, behind one function: the libraries as they come out of the box, and once more
- * set up for requests in sentences, with our stop words and the weights one would start from.
+ * All search libraries behind one function: as they come, and again tuned for requests in sentences, with our stop
+ * words and reasonable starting weights.
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -43,7 +43,7 @@ export async function loadFinder(name) {
   return name.startsWith(MINISEARCH_NAME) ? loadMiniSearch(isSetUp) : loadOrama(isSetUp);
 }
 
-/** Before anything is measured. */
+/** Called before anything is measured. */
 export function installFinders() {
   return installVersions(VERSIONS, [MINISEARCH, ORAMA]);
 }
@@ -54,7 +54,7 @@ function buildMetier(documents) {
   return (query, k) => finder.find(query, k).map(({ location }) => location);
 }
 
-/** How many of the words a text has anywhere. @type {BuildIndex} */
+/** Ranks by how many of the words a text contains. @type {BuildIndex} */
 function buildScan(documents) {
   const texts = documents.map(({ name, description, body }) =>
     `${name}\n${description}\n${body}`.toLowerCase(),
@@ -72,7 +72,7 @@ function buildDescriptions(documents) {
   return plainBm25(documents.map(({ location, description }) => ({ location, text: description })));
 }
 
-/** Over the same text as everyone. @type {BuildIndex} */
+/** Over the same text as all others. @type {BuildIndex} */
 function buildPlain(documents) {
   return plainBm25(
     documents.map(({ location, name, description, body }) => ({

@@ -1,4 +1,4 @@
-/** BM25 as the textbooks have it: lower-case words, one field, no stems, no stop words. What everything else must beat. */
+/** Textbook BM25: lower-case words, one field, no stems, no stop words. The baseline for everything else. */
 
 const K1 = 1.2;
 const B = 0.75;

@@ -1,4 +1,4 @@
-/** The development set: real requests and the skills that answer them. Lies outside the repository, on few machines. */
+/** The development set: real requests and the skills that answer them. Kept outside the repository, on few machines. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -29,7 +29,7 @@ export function readRoutingSet() {
 
 /**
  * @param {readonly Request[]} requests
- * @param {(query: string, k: number) => readonly string[]} find gives locations, best first
+ * @param {(query: string, k: number) => readonly string[]} find returns locations, best first
  * @returns {Record<string, Quality>} by repository, and under `all`
  */
 export function measureQuality(requests, find) {

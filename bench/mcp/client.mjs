@@ -1,10 +1,10 @@
-/** The least that asks an MCP server: frames and headers as the official client sends them, and nothing around them. */
+/** A minimal MCP client: sends the same frames and headers as the official client, and nothing else. */
 import { spawn } from "node:child_process";
 import { Agent, request as startRequest } from "node:http";
 import { createInterface } from "node:readline";
 
 /** @typedef {{ readonly method: string, readonly params: Readonly<Record<string, unknown>>, readonly name?: string | undefined }} Asked */
-/** @typedef {{ readonly ask: (asked: Asked) => Promise<unknown>, readonly close: () => void }} Client gives the result */
+/** @typedef {{ readonly ask: (asked: Asked) => Promise<unknown>, readonly close: () => void }} Client returns the result */
 
 const MODERN = "2026-07-28";
 const LEGACY = "2025-11-25";

@@ -1,12 +1,13 @@
-/** Who serves in the bench of MCP, and what both are asked. */
+/** The servers in the MCP bench, and the requests they get. */
 export const METIER = "`metier mcp`";
 export const SDK = "the SDK's example";
 
-/** How they are reached: streams with one connection, HTTP without any. */
+/** How clients reach them: stdio with one connection, HTTP without one. */
 export const TRANSPORTS = ["stdio", "http"];
 
 /**
- * Of both the same, but that the example's tool only greets, and ours reads a skill and checks that it may be used.
+ * The same requests for both, except that the example's tool only greets, and ours reads a skill and checks that it may
+ * be used.
  *
  * @param {string} server
  * @param {string} skill

@@ -1,6 +1,6 @@
 /**
- * The server that the documentation of the official SDK begins with: a tool that greets, over both transports from one
- * factory; and with it the SDK's own skills extension over a folder.
+ * The first example server of the official SDK's documentation: a tool that greets, over both transports from one
+ * factory, plus the SDK's own skills extension over a folder.
  *
  *     node sdk-server.mjs <folder of skills> stdio|http
  */

@@ -1,4 +1,4 @@
-/** The least that listing can cost: walks a folder of skills and reads every skill file, and does nothing with them. */
+/** The minimum cost of listing: walks a folder of skills and reads every skill file, and does nothing with them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,7 +1,7 @@
 /**
- * What one call of a capability costs through the socket of a run, by each kind of provider, and what a bare socket with the
- * same frames costs: in turns in one process. Prints, as JSON, the milliseconds of every call, one after the other and
- * several at a time.
+ * What one capability call costs through the socket of a run, for each kind of provider, and through a bare socket
+ * with the same frames, in turns in one process. Prints the milliseconds of every call as JSON, one after the other
+ * and several at a time.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -55,7 +55,7 @@ const broker = createBroker({
     given: [echoProvider("near")],
   }),
   places: metierPlaces(folder),
-  rateLimit: 1_000_000_000, // Counted, and never reached.
+  rateLimit: 1_000_000_000, // Counted, but never reached.
 });
 const tokens = createCallerTokens();
 const socket = await openCapabilitySocket({ broker, tokens, runId: RUN, home: join(folder, "run") });
@@ -94,7 +94,7 @@ await broker.close();
 echo.close();
 process.exit();
 
-/** One for each round: a token is good for a bounded number of calls. */
+/** One per round: a token allows a limited number of calls. */
 async function mintToken() {
   const declared = Object.values(NAMESPACES).map((namespace) => `${namespace}.echo`);
   const caller = { userId: "somebody", chatType: "private", runId: RUN, declared };
@@ -110,7 +110,7 @@ async function invoke(name, call, token) {
 /**
  * @param {() => Promise<void>} work
  * @param {number} count
- * @param {number} lanes how many are under way at a time
+ * @param {number} lanes how many run at a time
  * @returns {Promise<number[]>} how long each took
  */
 async function callInLanes(work, count, lanes) {
@@ -158,7 +158,7 @@ async function openConnection(path) {
   };
 }
 
-/** What a bridge costs by itself: the same program, asked with nothing in between. @returns {Call} */
+/** What a bridge costs on its own: the same program, called directly. @returns {Call} */
 function openPipe() {
   const [program = "", ...args] = COMMAND;
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
@@ -183,7 +183,7 @@ function openPipe() {
   };
 }
 
-/** Sends each frame back as it came. @param {string} path */
+/** Sends each frame back unchanged. @param {string} path */
 async function openEcho(path) {
   const server = createServer((connection) => {
     const reader = createFrameReader();

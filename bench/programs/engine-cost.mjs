@@ -1,7 +1,7 @@
 /**
- * What the engine of durable runs costs: `engine-cost.mjs <folder> <store>`. Prints, as JSON, the milliseconds of every
- * measured step: from enqueueing to the start of a run, from waking to its start, of bare claims, with nothing beside them,
- * beside many parked and beside many queued runs; and how many runs go through in a second.
+ * What the engine of durable runs costs: `engine-cost.mjs <folder> <store>`. Prints the milliseconds of every measured
+ * step as JSON: from enqueueing to the start of a run, from waking to its start, and bare claims, each alone, next to
+ * many parked runs and next to many queued runs; and how many runs complete per second.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -73,7 +73,7 @@ function work(engine, advance, slots = 4) {
 }
 
 /**
- * Starts and wake-ups, one after the other, beside whatever `fill` put there.
+ * Starts and wake-ups, one after the other, next to whatever `fill` added.
  *
  * @param {Bed} bed
  * @param {string} name
@@ -145,7 +145,7 @@ async function fillParked(bed, name, engine) {
   await bed.copyParked(name);
 }
 
-/** How long a slot is empty when one run ends and many wait; and a bare claim with as many of them. @param {Bed} bed */
+/** How long a slot stays empty when one run ends and many wait; and a bare claim next to as many. @param {Bed} bed */
 async function measureQueued(bed) {
   const { engine, close } = await openNamed(bed, "queued");
   await enqueueAll(engine, "queued", QUEUED);
@@ -167,7 +167,13 @@ async function measureQueued(bed) {
   return { gaps, claims: await measureClaims(bare, Math.min(SAMPLES, 50)) };
 }
 
-/** Some at a time: a store on another machine answers later. @param {RunEngine} engine @param {string} name @param {number} count */
+/**
+ * Several at a time, because a store on another machine answers later.
+ *
+ * @param {RunEngine} engine
+ * @param {string} name
+ * @param {number} count
+ */
 async function enqueueAll(engine, name, count) {
   for (let from = 0; from < count; from += 100) {
     const ids = Array.from({ length: Math.min(100, count - from) }, (_, index) => `${name}-${from + index}`);
@@ -191,7 +197,7 @@ function plainRun(workflowName) {
   };
 }
 
-/** Runs a second on 20 slots, each with so many steps of one flushed and two plain writes of 1 KB. @param {Bed} bed @param {string} name @param {number} steps */
+/** Runs per second on 20 slots. Each step makes one flushed write and two plain writes of 1 KB. @param {Bed} bed @param {string} name @param {number} steps */
 async function measureThroughput(bed, name, steps) {
   const { engine, journal, close } = await openNamed(bed, name);
   const count = steps === 0 ? THROUGH : THROUGH / 10;
@@ -223,7 +229,7 @@ async function measureThroughput(bed, name, steps) {
   return rate;
 }
 
-/** From the kill of a worker's process to the start of its run in this one. @param {Bed} bed */
+/** From killing a worker's process to the start of its run in this one. @param {Bed} bed */
 async function measureTakeovers(bed) {
   const place = await bed.place("takeovers");
   /** @type {number[]} */ const times = [];

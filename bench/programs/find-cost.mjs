@@ -1,13 +1,13 @@
-/** One finder over generated skills: what indexing and a query cost, and the most memory held, as JSON. */
+/** One finder over generated skills: the cost of indexing and of a query, and the peak memory, as JSON. */
 import { generateDocuments, generateQueries, withoutStopWords } from "../find/documents.mjs";
 import { loadFinder, PLAIN } from "../find/finders.mjs";
 import { quantile } from "../measured.mjs";
 
 const [name = "", count = "0", limit = "0"] = process.argv.slice(2);
-/** The first does not count, unless there is no time for another. */
+/** The first doesn't count, unless there is no time for another. */
 const ROUNDS = 6;
 
-// A plain BM25 knows no stop words. It gets texts and requests without them, and is not charged for that.
+// A plain BM25 knows no stop words. It gets texts and requests without them, and isn't charged for that.
 const isPlain = name === PLAIN;
 const queries = generateQueries(100, Number(count)).map((query) =>
   isPlain ? withoutStopWords(query) : query,

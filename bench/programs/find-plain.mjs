@@ -1,4 +1,4 @@
-/** Reads the skills in a folder, makes a plain BM25 of them, and asks it once. */
+/** Reads the skills in a folder, builds a plain BM25 index, and runs one query. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plainBm25 } from "../find/plain-bm25.mjs";

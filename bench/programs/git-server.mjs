@@ -1,6 +1,6 @@
 /**
- * Serves the repositories below a folder over HTTP on loopback by `git http-backend`, for benches whose own process waits
- * for the programs it measures. `git-server.mjs <folder> <file>` writes its port into the file.
+ * Serves the repositories in a folder over HTTP on loopback with `git http-backend`, for benches whose own process
+ * waits for the programs it measures. `git-server.mjs <folder> <file>` writes its port to the file.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { renameSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ server.listen(0, "127.0.0.1", () => {
   renameSync(`${portFile}.new`, portFile);
 });
 
-/** As CGI programs say it: header lines, one of which may be `Status`. @param {import("node:http").ServerResponse} response @param {string} head */
+/** In CGI format: header lines, one of which may be `Status`. @param {import("node:http").ServerResponse} response @param {string} head */
 function writeHead(response, head) {
   for (const line of head.split("\r\n")) {
     const [name = "", value = ""] = line.split(/:\s*/, 2);

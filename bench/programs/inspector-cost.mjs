@@ -1,4 +1,4 @@
-/** Opens exports with 10,000 skills and 10,000 runs in Chromium; prints what filtering and scrolling them costs. */
+/** Opens exports with 10,000 skills and 10,000 runs in Chromium; prints the cost of filtering and scrolling them. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const WORDS = [
 const FILTERS = ["rel", "report", "audit mail", "photo 12", "zzz", "b", ""];
 const WHEELS = 120;
 
-/** In the page: until the frame behind the change is drawn. */
+/** In the page: until the frame after the change is drawn. */
 const filterBy = `(text) => new Promise((resolve) => {
   const field = document.querySelector("[data-search]");
   const start = performance.now();
@@ -139,7 +139,7 @@ async function scriptTime(session) {
   return (metrics.find(({ name }) => name === "ScriptDuration")?.value ?? 0) * 1000;
 }
 
-/** What the first address loads, as the import graph of the built page says; and all there is. */
+/** What the first address loads, according to the import graph of the built page; and the total. */
 function sizes() {
   const page = readPage();
   /** @param {string} path */

@@ -1,6 +1,6 @@
 /**
- * Requests to `metier mcp` and to the example of the official SDK, each in a process of its own, in turns: one after the
- * other, then several at a time. Prints, as JSON, the milliseconds of every request.
+ * Requests to `metier mcp` and to the official SDK's example, each in its own process, in turns: one after the other,
+ * then several at a time. Prints the milliseconds of every request as JSON.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What a run costs, by the bare loop and by ours in turns in one process: milliseconds of each round, as JSON. */
+/** What a run costs in the bare loop and in ours, in turns in one process: milliseconds of each round, as JSON. */
 import { CONTESTANTS, createContestant } from "../run-loop/contestants.mjs";
 import { createModel } from "../run-loop/model.mjs";
 

@@ -1,6 +1,7 @@
 /**
- * What a run costs in processor time, user and system, of all threads: milliseconds of a run by the bare loop and by ours,
- * as JSON. Measured in turns of several runs in one process, so that whoever leaves garbage also pays for its collection.
+ * What a run costs in processor time, user and system, of all threads: milliseconds per run in the bare loop and in
+ * ours, as JSON. Measured in turns of several runs in one process, so that whoever leaves garbage also pays for its
+ * collection.
  */
 import { BARE, createContestant, METIER } from "../run-loop/contestants.mjs";
 import { createModel } from "../run-loop/model.mjs";

@@ -1,6 +1,6 @@
 /**
- * The first run in a process: milliseconds until the library is loaded and set up, of the first run, and of the third one,
- * as JSON. What the first takes more than the third is loading, and code that has never run.
+ * The first run in a process: milliseconds to load and set up the library, of the first run, and of the third one, as
+ * JSON. The difference between the first and the third is loading, and code that has never run.
  */
 import { createContestant } from "../run-loop/contestants.mjs";
 import { createModel } from "../run-loop/model.mjs";

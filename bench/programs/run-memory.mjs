@@ -1,4 +1,4 @@
-/** What a run holds that waits for its model: bytes, as JSON. Needs `--expose-gc`. */
+/** The memory of a run that waits for its model: bytes, as JSON. Needs `--expose-gc`. */
 import { createContestant } from "../run-loop/contestants.mjs";
 import { createModel } from "../run-loop/model.mjs";
 
@@ -16,7 +16,7 @@ const model = createModel(async () => {
 });
 
 const run = await createContestant(name, model, folder);
-await Promise.all(Array.from({ length: 20 }, () => run(10))); // What is loaded and compiled once is not theirs.
+await Promise.all(Array.from({ length: 20 }, () => run(10))); // Loads and compiles everything first.
 const before = await settledMemory();
 isHeld = true;
 const runs = Array.from({ length: Number(count) }, () => run(1));
@@ -27,8 +27,8 @@ await Promise.all(runs);
 process.stdout.write(JSON.stringify((during - before) / Number(count)));
 
 /**
- * What is in use after everything that can go has gone. The memory of the process says less: it keeps what earlier runs
- * have left free.
+ * The memory in use after garbage collection. The memory of the process says less, because it includes what earlier
+ * runs freed.
  */
 async function settledMemory() {
   for (let round = 0; round < 5; round++) {

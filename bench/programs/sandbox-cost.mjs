@@ -1,6 +1,6 @@
 /**
- * What starting a command costs, plainly, by a bare call of bubblewrap and by each backend, in turns in one process.
- * Prints, as JSON, the milliseconds of every round for each that works here, and for the others why they do not.
+ * What starting a command costs, plainly, with a bare call of bubblewrap and with each backend, in turns in one
+ * process. Prints the milliseconds of every round as JSON for each that works here, and for the others why they don't.
  */
 import { spawn } from "node:child_process";
 import { createCommandFinder } from "@metier/base/programs";
@@ -27,10 +27,10 @@ const COMMAND = {
   env: {},
   limits: { timeoutMs: 60_000, maxOutputBytes: 1_000_000 },
 };
-/** As in a run: these are the defaults of `[sandbox]`. */
+/** As in a run: the defaults of `[sandbox]`. */
 const LIMITS = { memoryMb: 4096, processes: 256, workMb: 2048 };
 
-/** What becomes of them for one process. */
+/** The same limits, for one process. */
 const PROCESS_LIMITS = {
   maxProcesses: LIMITS.processes,
   maxMemoryBytes: LIMITS.memoryMb * 1024 * 1024,
@@ -65,7 +65,7 @@ process.stdout.write(JSON.stringify(results));
 /**
  * The same arguments as the backend's, without watchdog and checks.
  *
- * @param {string} [prlimit] what sets the limits of a process inside
+ * @param {string} [prlimit] the program that sets a process's limits inside
  * @returns {Run | string}
  */
 function callBubblewrap(prlimit) {
@@ -80,7 +80,7 @@ function callBubblewrap(prlimit) {
 /**
  * @param {string} program
  * @param {readonly string[]} args
- * @param {readonly (string | Uint8Array)[]} handed what it reads from its descriptors from 3 on
+ * @param {readonly (string | Uint8Array)[]} handed what it reads from descriptors 3 and up
  * @returns {Run}
  */
 function startPlainly(program, args, handed) {

@@ -1,4 +1,4 @@
-/** The scan over its own examples and over the development set, where that is there: counts, as JSON. */
+/** The scan over its own examples and over the development set, if available: counts, as JSON. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ function isOf({ rule }, family) {
   return rule.startsWith(`${family}.`);
 }
 
-/** To how many of them the rule they are for applies. @param {readonly import("../../test/support/scan-fixtures/fixture.ts").RuleFixture[]} fixtures */
+/** How many of them their rule applies to. @param {readonly import("../../test/support/scan-fixtures/fixture.ts").RuleFixture[]} fixtures */
 async function countHits(fixtures) {
   let hits = 0;
   for (const { rule, files, knownNames = [] } of fixtures) {

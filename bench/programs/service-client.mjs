@@ -1,6 +1,6 @@
 /**
- * A client of the service in a process of its own, so that what it costs is not counted as the service's. Told how many runs
- * to start at once, it starts them and tells, of each, its id and when it was asked for and answered, by the system's clock.
+ * A client of the service in its own process, so that its cost isn't counted as the service's. Starts the given number
+ * of runs at once and reports the id of each, and when it was requested and answered, by the system's clock.
  */
 const [url = "", key = ""] = process.argv.slice(2);
 

@@ -1,7 +1,7 @@
 /**
- * What the service costs on one machine, over HTTP on loopback, with real runs and a model without a network. Prints the
- * measured milliseconds as JSON, and how many runs of five steps go through in a second, beside openworkflow alone, our engine
- * and journal alone, and runs that are not durable.
+ * What the service costs on one machine, over HTTP on loopback, with real runs and a model without a network. Prints
+ * the measured milliseconds as JSON, and how many five-step runs complete per second, compared with openworkflow
+ * alone, our engine and journal alone, and runs that aren't durable.
  */
 import { fork } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -65,9 +65,9 @@ function makeOptions() {
 }
 
 /**
- * Each of them several times, in turns, so that whatever else the machine does meets all alike.
+ * Each several times, in turns, so that other load on the machine affects all of them alike.
  *
- * @returns {Promise<Record<string, Rate | undefined>>} of each the median
+ * @returns {Promise<Record<string, Rate | undefined>>} the median of each
  */
 async function measureRates() {
   /** @type {Readonly<Record<string, () => Promise<Rate>>>} */
@@ -91,7 +91,7 @@ async function measureRates() {
 }
 
 /**
- * Runs a second, and what each of them costs the processor, which other programs on the machine change less.
+ * Runs per second, and the processor time of each, which other programs on the machine affect less.
  *
  * @param {number} count
  * @param {() => Promise<number>} measure
@@ -115,7 +115,7 @@ function writeSkill(name, more) {
   writeFileSync(join(place, "SKILL.md"), `---\nname: ${name}\ndescription: Does it.\n${more}---\nDo it.\n`);
 }
 
-/** The bare engine and journal: as many steps, of one flushed and two plain writes of 1 KB each. */
+/** The bare engine and journal: as many steps, each with one flushed write and two plain writes of 1 KB. */
 async function measureBare() {
   const file = join(newFolder(), "bare.db");
   const [store, engine] = [openSqliteStore({ file }), openSqliteEngine({ file })];
@@ -170,7 +170,10 @@ async function measurePlain() {
   return (THROUGH / (performance.now() - from)) * 1000;
 }
 
-/** Many streams of one run: until all are open, and from the answer that ends it until all have seen its last event. */
+/**
+ * Many streams of one run: the time until all are open, and from the answer that ends it until all have seen its last
+ * event.
+ */
 async function measureStreams() {
   const id = await start(askForCommand("true"), "ask");
   const approval = await pendingOf(id);

@@ -1,12 +1,12 @@
 /**
- * One machine of the bench on Postgres: a server that advances no runs, or a worker. Tells its parent of the events of runs,
- * by the system's clock, and what it cost the processor so far when it is asked.
+ * One machine of the Postgres bench: a server that advances no runs, or a worker. Reports the events of runs to its
+ * parent, by the system's clock, and its processor time on request.
  */
 import { startLocalService } from "@metier/service";
 import { TOOL, TOOL_ABOUT, TOOL_INPUT } from "../run-loop/model.mjs";
 import { createServiceModel } from "../service/model.mjs";
 
-/** Those that somebody waits for. */
+/** The events that someone waits for. */
 const TOLD = new Set(["run-started", "approval-answered", "run-finished"]);
 const [role = "", home = "", slots = "0"] = process.argv.slice(2);
 const { METIER_DATABASE_URL: database = "", METIER_OBJECT_STORE: objectStore = "" } = process.env;

@@ -1,6 +1,6 @@
 /**
- * What the service costs on many machines: a server, a worker and a client in processes of their own, one Postgres that waits
- * for the disk as it comes, one object store. Prints the measured milliseconds as JSON.
+ * What the service costs on many machines: a server, a worker and a client in separate processes, one Postgres with
+ * default disk flushing, one object store. Prints the measured milliseconds as JSON.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -81,7 +81,7 @@ async function startMachine(role, slots) {
   return { child, url };
 }
 
-/** Both several times, in turns, so that whatever else the machine does meets both alike. */
+/** Both several times, in turns, so that other load on the machine affects both alike. */
 async function measureRates() {
   const { adminUrl: bareUrl } = makeDatabase(cluster, "bare");
   /** @type {Readonly<Record<"durable" | "openworkflow", Rate[]>>} */

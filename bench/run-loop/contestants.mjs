@@ -1,6 +1,6 @@
 /**
- * The same work done by the bare loop of the AI SDK and by isolated runs of a skill. Both are loaded when they are asked
- * for: this file is read before the set-up has installed the one and built the other.
+ * The same work done by the bare loop of the AI SDK and by isolated runs of a skill. Both are loaded on demand: this
+ * file is read before the setup has installed the one and built the other.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,13 +12,13 @@ import { answerTo, askFor, TOOL, TOOL_ABOUT, TOOL_INPUT } from "./model.mjs";
 /** @typedef {(steps: number) => Promise<void>} Run to its end; throws unless the work was done */
 
 export const BARE = "bare AI SDK loop";
-/** As the library runs by itself: without a working directory. */
+/** The library's default: no working directory. */
 export const METIER = "metier";
 const METIER_IN_FOLDER = "metier, in a folder";
 const METIER_WITH_SECRET = "metier, in a folder, a secret to redact";
 export const CONTESTANTS = [BARE, METIER, METIER_IN_FOLDER, METIER_WITH_SECRET];
 
-/** In the working directory of those runs that have one. */
+/** In the working directory of the runs that have one. */
 export const PROJECT_FILES = 1000;
 
 const MOST_STEPS = 1000;
@@ -26,7 +26,7 @@ const SECRET = { name: "ADDER_KEY", value: "5kZq0Wc7uJ1xT9bLr4Ne" };
 const INSTRUCTIONS =
   "You add numbers. Call the tool as often as you are asked to, then say how many steps you took.";
 
-/** @param {string} folder an empty one: gets a home and a project */
+/** @param {string} folder empty; gets a home and a project */
 export function createFolders(folder) {
   mkdirSync(join(folder, "home"));
   for (let index = 0; index < PROJECT_FILES; index++) {
@@ -107,7 +107,7 @@ async function createOwn(model, folder, name) {
   };
 }
 
-/** The built library, as whoever installs it has it. @returns {Promise<typeof import("../../packages/metier/src/index.ts")>} */
+/** The built library, as users install it. @returns {Promise<typeof import("../../packages/metier/src/index.ts")>} */
 async function importMetier() {
   return import(pathToFileURL(join(ROOT, "packages/metier/dist/index.js")).href);
 }

@@ -1,4 +1,4 @@
-/** A model without a network: it calls one tool until it has taken the steps its message asks for, then says so. */
+/** A model without a network: it calls one tool until it has taken the requested steps, then says so. */
 
 /** @typedef {import("@ai-sdk/provider").LanguageModelV4} Model */
 /** @typedef {import("@ai-sdk/provider").LanguageModelV4StreamPart} Part */
@@ -27,18 +27,18 @@ const USAGE = {
   outputTokens: { total: 20, text: 20, reasoning: 0 },
 };
 
-/** What a run is told. @param {number} steps calls of the model */
+/** The prompt of a run. @param {number} steps calls of the model */
 export function askFor(steps) {
   return `Take ${steps} steps.`;
 }
 
-/** What its answer must be. @param {number} steps */
+/** The expected answer. @param {number} steps */
 export function answerTo(steps) {
   return `Took ${steps} steps.`;
 }
 
 /**
- * One for any number of runs at once: what it answers follows from what it is asked.
+ * One model for any number of concurrent runs: its answers depend only on the request.
  *
  * @param {() => Promise<void>} [beforeAnswer] what each answer waits for
  * @returns {Model}
@@ -85,7 +85,7 @@ function callOf(step) {
   return { type: "tool-call", toolCallId: `call-${step}`, toolName: TOOL, input };
 }
 
-/** One part at a time, as a provider's stream gives them. @param {readonly Part[]} parts @returns {ReadableStream<Part>} */
+/** One part at a time, like a provider's stream. @param {readonly Part[]} parts @returns {ReadableStream<Part>} */
 function streamOf(parts) {
   let at = 0;
   return new ReadableStream({

@@ -1,6 +1,6 @@
 /**
- * What is measured of a service over HTTP, whether it is one process or several: starts, throughput, wake-ups and cancels. Whoever
- * advances runs tells of their events (`hear`), by the system's clock.
+ * Measures a service over HTTP, in one process or several: starts, throughput, wake-ups and cancels. The process that
+ * advances runs reports their events (`hear`), by the system's clock.
  */
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -16,11 +16,11 @@ export function now() {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** Who waits for what events of runs. */
+/** Who waits for which events of runs. */
 export function createHearing() {
-  /** By run and type of event. @type {Map<string, (at: number) => void>} */
+  /** By run and event type. @type {Map<string, (at: number) => void>} */
   const waiting = new Map();
-  /** What came before anybody waited for it. @type {Map<string, number>} */
+  /** Events that arrived before anyone waited for them. @type {Map<string, number>} */
   const early = new Map();
   return {
     /** @param {string} what run and type @param {number} at */
@@ -29,7 +29,13 @@ export function createHearing() {
       if (listener) listener(at);
       else early.set(what, at);
     },
-    /** When it happened, also when it has already. @param {string} runId @param {string} type @returns {Promise<number>} */
+    /**
+     * When it happened, even if that was before this call.
+     *
+     * @param {string} runId
+     * @param {string} type
+     * @returns {Promise<number>}
+     */
     heard(runId, type) {
       const what = `${runId} ${type}`;
       const at = early.get(what);
@@ -61,7 +67,13 @@ export function createMeasuring({ url, key, client, heard }) {
   /** @param {string} message @returns {Promise<string>} */
   const start = async (message, approve = "allow") =>
     (await call("POST", "/v1/runs", { skill: "run", message, approve })).id;
-  /** By the client's process, all at once. @param {number} count @param {number} steps @returns {Promise<readonly Started[]>} */
+  /**
+   * From the client's process, all at once.
+   *
+   * @param {number} count
+   * @param {number} steps
+   * @returns {Promise<readonly Started[]>}
+   */
   const startByClient = async (count, steps) => {
     const answer = once(client, "message");
     client.send({ count, body: { skill: "add", message: askFor(steps), approve: "allow" } });
@@ -88,7 +100,7 @@ export function createMeasuring({ url, key, client, heard }) {
       const from = Math.min(...runs.map((run) => run.from));
       return (THROUGH / (Math.max(...ends) - from)) * 1000;
     },
-    /** From the answer to an approval to the run that goes on with it. */
+    /** From the answer to an approval until the run continues with it. */
     async measureWakes() {
       /** @type {number[]} */ const times = [];
       for (let number = 0; number < WAKES; number++) {
@@ -101,7 +113,7 @@ export function createMeasuring({ url, key, client, heard }) {
       }
       return times;
     },
-    /** From the request to the moment in which no process of the run is there any more. */
+    /** From the request until no process of the run is left. */
     async measureCancels() {
       /** @type {number[]} */ const times = [];
       for (let number = 0; number < CANCELS; number++) {
@@ -120,7 +132,7 @@ export function createMeasuring({ url, key, client, heard }) {
 }
 
 /**
- * One after the other: until the answer, and until the run has begun.
+ * One after the other: until the answer, and until the run has started.
  *
  * @param {(count: number, steps: number) => Promise<readonly Started[]>} startByClient
  * @param {ReturnType<typeof createHearing>["heard"]} heard
@@ -147,7 +159,7 @@ function isRunning(command) {
     try {
       return readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").trim() === command;
     } catch {
-      return false; // It ended meanwhile.
+      return false; // It ended in the meantime.
     }
   });
 }

@@ -1,4 +1,4 @@
-/** The model of the bench's runs: that of the bench of the run loop, and one call of `bash` for who asks for that. */
+/** The model for these runs: the one of the run-loop bench, plus one `bash` call on request. */
 import { createModel } from "../run-loop/model.mjs";
 
 /** @typedef {import("@ai-sdk/provider").LanguageModelV4} Model */
@@ -9,7 +9,7 @@ const USAGE = {
   outputTokens: { total: 20, text: 20, reasoning: 0 },
 };
 
-/** What a run is told that makes one call. @param {string} command */
+/** The prompt of a run that makes one call. @param {string} command */
 export function askForCommand(command) {
   return `Run <<${command}>>.`;
 }

@@ -1,6 +1,6 @@
 /**
- * A tenant with a long queue beside one with a single run: how long after a slot got free that run starts. The engine alone, on
- * four slots, with steps that take no processor.
+ * A tenant with a long queue next to one with a single run: how soon that run starts after a slot is free. The engine
+ * alone, on four slots, with steps that take no processor time.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { NEIGHBOUR_MS, NEIGHBOUR_QUEUED, NEIGHBOURS } from "./sizes.mjs";
@@ -10,11 +10,11 @@ const AT_ONCE = 50;
 
 /**
  * @param {import("@metier/durable").RunEngine} engine
- * @returns {Promise<{ readonly afterFree: number[], readonly before: number[] }>} milliseconds from a slot that got free until
- *   the neighbour's run starts; and how many runs of the other tenant started in between
+ * @returns {Promise<{ readonly afterFree: number[], readonly before: number[] }>} milliseconds from a slot becoming free until
+ *   the neighbor's run starts; and how many runs of the other tenant started in between
  */
 export async function measureNeighbour(engine) {
-  /** When slots got free. @type {number[]} */
+  /** When slots became free. @type {number[]} */
   const freed = [];
   /** @type {{ readonly runId: string, readonly at: number }[]} */
   const starts = [];
@@ -51,7 +51,7 @@ export async function measureNeighbour(engine) {
     await engine.enqueue(`short-${number}`, { tenant: "short" });
     const asked = performance.now();
     const at = /** @type {number} */ (await started);
-    // Slots that were filled already when the run came are not free.
+    // Slots that were already filled when the run arrived don't count.
     const free = freed.find((one) => one >= asked) ?? asked;
     afterFree.push(Math.max(0, at - free));
     before.push(starts.filter((start) => start.at > free && start.at < at).length);

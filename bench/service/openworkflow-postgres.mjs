@@ -1,6 +1,6 @@
 /**
- * openworkflow by itself on Postgres: its own worker and steps, and beside them a journal that gets three rows of 1 KB in each
- * step, as in the bench on SQLite.
+ * openworkflow by itself on Postgres: its own worker and steps, plus a journal that gets three rows of 1 KB in each
+ * step, as in the SQLite bench.
  */
 import { OpenWorkflow } from "openworkflow";
 import { BackendPostgres } from "openworkflow/postgres";
@@ -13,7 +13,7 @@ const VALUE = "x".repeat(1000);
 /**
  * @param {string} url of a role that may make tables
  * @param {number} count
- * @returns {Promise<number>} runs a second
+ * @returns {Promise<number>} runs per second
  */
 export async function measureOpenworkflowOnPostgres(url, count) {
   const sql = postgres(url, { max: SLOTS, onnotice: () => undefined });

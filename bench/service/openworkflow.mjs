@@ -1,6 +1,6 @@
 /**
- * openworkflow by itself: its own worker and steps on SQLite, and beside them a journal that gets three rows of 1 KB in each
- * step. As it comes, it waits for the disk at every commit, as a durable run does at every step.
+ * openworkflow by itself: its own worker and steps on SQLite, plus a journal that gets three rows of 1 KB in each
+ * step. By default it waits for the disk at every commit, as a durable run does at every step.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,7 +14,7 @@ const VALUE = "x".repeat(1000);
 /**
  * @param {string} folder
  * @param {{ readonly count: number, readonly waits: boolean }} options `waits`: for the disk at each commit, as it does by itself
- * @returns {Promise<number>} runs a second
+ * @returns {Promise<number>} runs per second
  */
 export async function measureOpenworkflow(folder, { count, waits }) {
   const file = join(folder, `openworkflow-${waits}.db`);

@@ -1,4 +1,4 @@
-/** What happens when, in simulated milliseconds: a heap of things to do, the earliest first. */
+/** What happens when, in simulated milliseconds: a heap of things to do, earliest first. */
 
 /** @typedef {{ readonly at: number, readonly order: number, readonly work: () => void }} Entry */
 
@@ -6,7 +6,7 @@
  * @typedef {object} Agenda
  * @property {number} now
  * @property {(delay: number, work: () => void) => void} after
- * @property {(until: number) => void} runUntil all that is due up to then; what is later stays
+ * @property {(until: number) => void} runUntil does everything due up to then; later things stay
  * @property {() => void} runAll until nothing is left
  * @property {number} done how much has happened
  */

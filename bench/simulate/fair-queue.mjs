@@ -1,4 +1,4 @@
-/** Runs that wait for a worker, as the engine keeps them: tenants take turns, and woken runs alternate with new ones. */
+/** Runs that wait for a worker, in the engine's order: tenants take turns, and woken runs alternate with new ones. */
 
 /** @template Run */
 export class FairQueue {
@@ -36,7 +36,7 @@ export class FairQueue {
     for (const [tenant, own] of this.#queued) {
       const run = own.shift();
       this.#queued.delete(tenant);
-      // Behind all others: the one who was served last is next served last.
+      // Goes behind all others: whoever was just served comes last.
       if (own.length > 0) this.#queued.set(tenant, own);
       return run;
     }

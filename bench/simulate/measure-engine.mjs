@@ -1,4 +1,4 @@
-/** What the engine takes: runs that are added, claimed, woken, and workers that have nothing to do or hold leases. */
+/** What the engine costs: runs that are added, claimed and woken, and workers that are idle or hold leases. */
 import { setTimeout as delay } from "node:timers/promises";
 import { forAllTenants } from "@metier/durable";
 import { runSql } from "../../scripts/postgres/cluster.mjs";
@@ -49,7 +49,7 @@ export async function measureEngine(bed) {
   });
 }
 
-/** Until all that are queued are through. @param {Bed} bed @param {import("@metier/durable").RunEngine} engine @param {AdvanceOutcome} outcome */
+/** Until the queue is empty. @param {Bed} bed @param {import("@metier/durable").RunEngine} engine @param {AdvanceOutcome} outcome */
 async function measureClaims({ cluster }, engine, outcome) {
   let left = RUNS;
   const { promise: all, resolve } = Promise.withResolvers();
@@ -71,7 +71,7 @@ async function measureClaims({ cluster }, engine, outcome) {
   }).then((cost) => ({ ...cost, cpuMs: cost.cpuMs / RUNS, walBytes: cost.walBytes / RUNS }));
 }
 
-/** Leases that are held for a while, and nothing else. @param {Bed} bed @param {import("@metier/durable").RunEngine} engine @returns {Promise<Cost>} */
+/** Only holds leases for a while. @param {Bed} bed @param {import("@metier/durable").RunEngine} engine @returns {Promise<Cost>} */
 async function measureRenewals({ cluster }, engine) {
   for (let number = 0; number < HELD; number++) await engine.enqueue(`held-${number}`);
   const over = new AbortController();
@@ -80,7 +80,7 @@ async function measureRenewals({ cluster }, engine) {
   const worker = engine.work({
     slots: HELD,
     leaseMs: SHORT_LEASE_MS,
-    onFault: () => undefined, // A renewal that came too late on a busy machine: it was made all the same.
+    onFault: () => undefined, // On a busy machine a renewal may come too late, but it was made.
     async advance() {
       begun += 1;
       if (begun === HELD) resolve(undefined);
@@ -104,8 +104,8 @@ async function measureRenewals({ cluster }, engine) {
 }
 
 /**
- * Workers that have nothing to do; how often they looked is known by the transactions. What Postgres does by itself meanwhile is
- * measured before, without them.
+ * Idle workers; the transactions show how often they polled. What Postgres does on its own is measured first, without
+ * them.
  *
  * @param {Bed} bed
  * @returns {Promise<Cost>}

@@ -1,4 +1,4 @@
-/** What runs write to the journal, and what is read of it: one operation after the other, some at once. */
+/** What runs write to the journal, and what is read from it: one operation after the other, some at once. */
 import { forAllTenants, forTenant } from "@metier/durable";
 import { runSql } from "../../scripts/postgres/cluster.mjs";
 import { readUse } from "./postgres-use.mjs";
@@ -7,7 +7,7 @@ import { readUse } from "./postgres-use.mjs";
 
 const TENANT = "bench";
 const RUNS = 1_000;
-/** As in the simulation: 5 steps, of whose 4 tool calls half write down first what they are about to do. */
+/** As in the simulation: 5 steps with 4 tool calls, half of which record first what they are about to do. */
 const WRITES = 12;
 const AT_ONCE = 8;
 const ENTRY = "x".repeat(1_500);
@@ -70,7 +70,7 @@ export function stepOf(runId, number) {
 }
 
 /**
- * Of one of them, by the mean.
+ * The mean cost of one operation.
  *
  * @param {import("./measure.mjs").Cluster} cluster
  * @param {readonly string[]} ids

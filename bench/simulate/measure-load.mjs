@@ -1,4 +1,4 @@
-/** A small load that is really there: runs that come by chance, two workers, the real store and engine. For checking. */
+/** A small real load to check the simulation: runs that arrive at random, two workers, the real store and engine. */
 import { setTimeout as delay } from "node:timers/promises";
 import { forAllTenants, forTenant } from "@metier/durable";
 import { stepOf } from "./measure-journal.mjs";
@@ -13,7 +13,7 @@ const SETTLE_MS = 8_000;
 const WINDOW_MS = 30_000;
 const TENANT = "load";
 
-/** What the simulation is told of it. @type {import("./scenarios.mjs").Scenario} */
+/** The same load, for the simulation. @type {import("./scenarios.mjs").Scenario} */
 const PLAN = {
   ...BASE,
   load: {
@@ -28,7 +28,7 @@ const PLAN = {
     watched: 0,
     listsPerSecond: 0,
   },
-  // Nobody tells of writes here: there is no service around the journal.
+  // No notices for writes: the journal has no service around it here.
   fleet: { ...FLEET, workers: 2, slots: 16, servers: 1, tellsAll: false, partitions: true },
   settleMs: SETTLE_MS,
   windowMs: 600_000,

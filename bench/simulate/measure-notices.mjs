@@ -1,4 +1,4 @@
-/** What a notice takes: of the one who tells, and of each connection that hears it. */
+/** What a notice costs the sender, and each connection that receives it. */
 import postgres from "postgres";
 import { readUse } from "./postgres-use.mjs";
 
@@ -8,12 +8,12 @@ const FEW = 1;
 const MANY = 60;
 
 /**
- * Postgres wakes every connection that listens to anything, whatever it listens to: `overhear` is what that takes of one that
- * listens to something else.
+ * Postgres wakes every connection that listens, no matter to what: `overhear` is the cost for one that listens to
+ * something else.
  *
  * @param {import("../../scripts/postgres/cluster.mjs").Cluster} cluster
  * @param {string} url
- * @returns {Promise<Readonly<Record<"notify" | "deliver" | "overhear", number>>>} milliseconds of Postgres's processors
+ * @returns {Promise<Readonly<Record<"notify" | "deliver" | "overhear", number>>>} milliseconds of Postgres's processor time
  */
 export async function measureNotices(cluster, url) {
   const few = await perNotice(cluster, url, { listeners: FEW, others: 0 });
@@ -53,7 +53,7 @@ async function perNotice(cluster, url, { listeners, others }) {
   const last = new Promise((resolve) => {
     onLast = () => resolve(undefined);
   });
-  // One after the other: at once, many of them would travel together.
+  // One after the other: if sent at once, many would share a payload.
   for (let number = 0; number < NOTICES; number++)
     await teller`SELECT pg_notify('bench', ${`${number} ${PAYLOAD}`})`;
   await last;

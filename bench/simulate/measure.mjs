@@ -1,6 +1,7 @@
 /**
- * `node bench/simulate/measure.mjs`: what each operation of the store and of the engine takes of a real Postgres, and a small
- * load to check the simulation against. Writes `costs.json`, from which `npm run bench -- simulate` works.
+ * `node bench/simulate/measure.mjs`: measures what each operation of the store and the engine costs on a real
+ * Postgres, and a small load to check the simulation against. Writes `costs.json`, which `npm run bench -- simulate`
+ * uses.
  */
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -27,10 +28,10 @@ import { measureNotices } from "./measure-notices.mjs";
 
 /** @type {Cost} */
 const NOTHING = { cpuMs: 0, walBytes: 0, flushes: 0, trips: 0 };
-/** What is due, its claim, its wait for wake-ups, and taking the journal, one after the other. */
+/** One after the other: finding what is due, its claim, its wait for wake-ups, and taking the journal. */
 const CLAIM_TRIPS = 4;
 const ENVIRONMENT = { METIER_MASTER_KEY: randomBytes(32).toString("hex") };
-/** To be closed at the end. @type {{ close(): Promise<void> }[]} */
+/** Closed at the end. @type {{ close(): Promise<void> }[]} */
 const states = [];
 const FILE = join(import.meta.dirname, "costs.json");
 
@@ -90,7 +91,7 @@ async function measureAll(cluster) {
   for (const state of states) await state.close();
   const date = new Date().toISOString().slice(0, 10);
   return {
-    about: `Measured ${date} on ${cpus()[0]?.model.trim()}, with ${cpus().length} cores for Postgres and the one who asks.`,
+    about: `Measured ${date} on ${cpus()[0]?.model.trim()}, with ${cpus().length} cores for Postgres and its client.`,
     operations: Object.fromEntries(Object.entries(operations).map(([name, cost]) => [name, rounded(cost)])),
     bytesPerRun: Math.round(inJournal.bytesPerRun),
     check,

@@ -1,6 +1,6 @@
 /**
- * The same on paper: what each operation takes, times how often it happens. Without queues, so it says what is used, and not how
- * long anybody waits. The simulation has to come to the same where nothing is full.
+ * The same on paper: the cost of each operation times its frequency. Without queues, so it shows utilization, not
+ * waiting times. The simulation must agree with it as long as nothing is full.
  */
 import { listenersOf } from "./workers.mjs";
 import { rateAt, workMs, writesPerRun } from "./workload.mjs";
@@ -34,7 +34,7 @@ export function onPaper({ load, fleet, machine, costs, hour }) {
     end: runs,
     park: runs * load.parking,
     wake: runs * load.parking,
-    // A worker that was told, one that asks by itself, one that has just taken a run, and one that has just ended one.
+    // A worker that was notified, one that polls, one that has just taken a run, and one that has just ended one.
     look: told + polls + 2 * claims,
     notify: notices,
     deliver: notices * listenersOf(fleet),

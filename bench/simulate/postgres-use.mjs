@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { runSql } from "../../scripts/postgres/cluster.mjs";
 
-/** Of `clock ticks` a second, which Linux has been telling programs for decades. */
+/** Linux has reported the same number of `clock ticks` per second for decades. */
 const TICK_MS = 10;
 
 /** @typedef {{ readonly cpuMs: number, readonly walBytes: number }} PostgresUse */
@@ -13,7 +13,7 @@ export function readUse({ pid, superUrl }) {
   return { cpuMs: readCpuMs(pid), walBytes };
 }
 
-/** Of the server, of its processes that live, and of those that have ended. @param {number} pid */
+/** The server, its living processes, and those that have ended. @param {number} pid */
 function readCpuMs(pid) {
   const [own, ...children] = [pid, ...childrenOf(pid)].map(readRunningMs);
   return Number(own) + children.reduce((sum, ms) => sum + ms, 0) + readEndedMs(pid);
@@ -26,12 +26,12 @@ function childrenOf(pid) {
     .map(Number);
 }
 
-/** In nanoseconds there, and not in ticks: most of these processes do little. @param {number} pid */
+/** In nanoseconds there, not in ticks, because most of these processes do little. @param {number} pid */
 function readRunningMs(pid) {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
   } catch {
-    return 0; // It has just ended, and counts with those that have.
+    return 0; // It has just ended, and counts among those that have.
   }
 }
 
@@ -41,7 +41,7 @@ function readEndedMs(pid) {
   return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
 }
 
-/** From its state on: what stands before it may hold spaces. @param {number} pid */
+/** Starts at its state, because the text before it may contain spaces. @param {number} pid */
 function readStat(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8")

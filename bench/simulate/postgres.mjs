@@ -1,6 +1,6 @@
 /**
- * A Postgres as queues see it: connections, processors, and one log that is flushed. What an operation takes of each is
- * measured (`costs.json`); here is what comes of it when many ask at once.
+ * A Postgres as a queueing model: connections, processors, and one log that is flushed. The cost of each operation is
+ * measured (`costs.json`); this file simulates many at once.
  */
 
 /**
@@ -12,9 +12,9 @@
  *
  * @typedef {object} Machine
  * @property {number} cores
- * @property {number} flushMs what the disk takes to confirm
- * @property {number} walMegabytes a second, at most
- * @property {number} tripMs there and back
+ * @property {number} flushMs how long the disk takes to confirm
+ * @property {number} walMegabytes per second, at most
+ * @property {number} tripMs round trip
  * @property {number} connections that work at the same time
  *
  * @typedef {object} Used since the last reset
@@ -47,7 +47,7 @@ export function createPostgres(agenda, random, { machine, costs }) {
   const charge = (operation, times) => {
     const cost = costs[operation];
     if (cost === undefined) throw new Error(`There is no measured cost of \`${operation}\`.`);
-    // Half of it always, half of it by chance: pages that are in memory or not, locks that are free or not.
+    // Half of it is fixed, half random: pages may be in memory or not, locks free or not.
     const cpuMs = times * cost.cpuMs * (0.5 + 0.5 * random.exponential(1));
     const walBytes = times * cost.walBytes;
     const sum = used.operations.get(operation) ?? { count: 0, cpuMs: 0, walBytes: 0 };
@@ -93,7 +93,7 @@ function nothingUsed() {
   return { operations: new Map(), cpuMs: 0, walBytes: 0, flushes: 0, mostBusy: 0 };
 }
 
-/** Some that serve, and one line before them. @param {import("./agenda.mjs").Agenda} agenda @param {number} count */
+/** Several servers with one queue. @param {import("./agenda.mjs").Agenda} agenda @param {number} count */
 function createServers(agenda, count) {
   /** @type {{ readonly ms: number, readonly done: () => void }[]} */
   let line = [];
@@ -125,7 +125,12 @@ function createServers(agenda, count) {
   };
 }
 
-/** One flush at a time; whoever commits meanwhile is in the next one. @param {import("./agenda.mjs").Agenda} agenda @param {Machine} machine */
+/**
+ * One flush at a time; commits made in the meantime are in the next one.
+ *
+ * @param {import("./agenda.mjs").Agenda} agenda
+ * @param {Machine} machine
+ */
 function createLog(agenda, { flushMs, walMegabytes }) {
   /** @type {(() => void)[]} */
   let waiting = [];

@@ -1,17 +1,17 @@
-/** Numbers by chance that are the same again for the same seed. */
+/** Random numbers that repeat for the same seed. */
 
 /**
  * @typedef {object} Random
  * @property {() => number} next from 0 up to 1
- * @property {(mean: number) => number} exponential times between things that happen by chance
- * @property {(mean: number, spread: number) => number} lognormal most are short and a few long; `spread` is that of the logarithm
+ * @property {(mean: number) => number} exponential times between random events
+ * @property {(mean: number, spread: number) => number} lognormal mostly short, a few long; `spread` is the logarithm's
  * @property {(mean: number) => number} count whole, at least 1
  */
 
 /** @param {number} seed a whole number @returns {Random} */
 export function createRandom(seed) {
   let state = seed >>> 0;
-  // Mulberry32: one multiplication more than the simplest generators, and good enough for queues.
+  // Mulberry32: one more multiplication than the simplest generators, and good enough for queues.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

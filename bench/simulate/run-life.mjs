@@ -7,8 +7,8 @@ import { listenersOf } from "./workers.mjs";
  * @typedef {object} Counts
  * @property {number} started
  * @property {number} ended
- * @property {number[]} startMs from being asked for to its first worker
- * @property {number[]} heldMs how long each claim that is over held its slot
+ * @property {number[]} startMs from the request to its first worker
+ * @property {number[]} heldMs how long each ended claim held its slot
  * @property {(change: number) => void} occupy slots
  *
  * @typedef {object} Surroundings
@@ -88,7 +88,12 @@ export function liveRun(surroundings, tenant) {
   });
 }
 
-/** A write of the journal; others hear of it, and those who follow the run read it. @param {Surroundings} surroundings @param {boolean} isWatched */
+/**
+ * A journal write. Others are notified of it, and whoever follows the run reads it.
+ *
+ * @param {Surroundings} surroundings
+ * @param {boolean} isWatched
+ */
 function writer({ postgres, fleet }, isWatched) {
   const listeners = listenersOf(fleet);
   /** @param {() => void} done */

@@ -1,4 +1,4 @@
-/** The load that is asked about, the machine that is assumed, and what can be done when it is not enough. */
+/** The simulated load, the assumed machine, and the remedies if it isn't enough. */
 
 /** @typedef {import("./simulate.mjs").Plan} Plan */
 /** @typedef {Omit<Plan, "costs">} Scenario */
@@ -20,7 +20,7 @@ export const LOAD = {
   listsPerSecond: 50,
 };
 
-/** Every process with the settings it has by itself. @type {import("./workers.mjs").Fleet} */
+/** Every process with its default settings. @type {import("./workers.mjs").Fleet} */
 export const FLEET = {
   workers: 1_000,
   slots: 8,
@@ -35,10 +35,12 @@ export const FLEET = {
   partitions: false,
 };
 
-/** A large database server, whose cores are as fast as those that were measured. @type {import("./postgres.mjs").Machine} */
+/** A large database server with cores as fast as the measured ones. @type {import("./postgres.mjs").Machine} */
 export const MACHINE = { cores: 64, flushMs: 1, walMegabytes: 400, tripMs: 0.5, connections: 2_000 };
 
-/** What of it may be used for long: shares of the machine, connections, and what 30 days of runs may take on the disk. */
+/**
+ * How much of it may be used continuously: shares of the machine, connections, and the disk space for 30 days of runs.
+ */
 export const BOUNDS = { cores: 0.7, wal: 0.5, connections: 1_500, slots: 0.85, terabytes: 16, days: 30 };
 
 /** @type {Scenario} */
@@ -59,7 +61,7 @@ export function withFleet(plan, fleet) {
 
 /** @typedef {{ readonly name: string, readonly plan: Scenario, readonly databases: number }} Remedy */
 
-/** Each with all that stand before it. @returns {readonly Remedy[]} */
+/** Each includes all the ones before it. @returns {readonly Remedy[]} */
 export function remedies() {
   const followed = withFleet(BASE, { tellsAll: false });
   const silent = withFleet(followed, { listening: false });
@@ -79,7 +81,7 @@ export function remedies() {
   ];
 }
 
-/** A part of the load on as large a part of the processes. @param {Scenario} plan @param {number} part @returns {Scenario} */
+/** A share of the load on the same share of the processes. @param {Scenario} plan @param {number} part @returns {Scenario} */
 export function scaled(plan, part) {
   const { load, fleet } = plan;
   const count = (/** @type {number} */ whole) => Math.max(1, Math.round(whole * part));

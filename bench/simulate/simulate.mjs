@@ -1,6 +1,6 @@
 /**
- * A service with many workers on one Postgres, for some seconds at some hour of the day: first until it has settled, then
- * measured, then until every run that was started has ended. The same seed gives the same numbers.
+ * Simulates a service with many workers on one Postgres, for some seconds at some hour of the day: until it has
+ * settled, then measured, then until every started run has ended. The same seed gives the same numbers.
  */
 import { createAgenda } from "./agenda.mjs";
 import { createPostgres } from "./postgres.mjs";
@@ -9,7 +9,7 @@ import { liveRun } from "./run-life.mjs";
 import { poll, startWorkers } from "./workers.mjs";
 import { rateAt, startArrivals } from "./workload.mjs";
 
-/** Old runs are removed so many at a time. */
+/** How many old runs are removed at a time. */
 const PURGED_AT_ONCE = 100;
 const DAY_S = 86_400;
 
@@ -25,22 +25,22 @@ const DAY_S = 86_400;
  * @property {number} windowMs
  *
  * @typedef {object} Seen in the window, unless it says otherwise
- * @property {number} perSecond runs asked for
+ * @property {number} perSecond requested runs
  * @property {number} endedPerSecond
  * @property {number} startP50 milliseconds
  * @property {number} startP99
- * @property {number} cores of Postgres that were busy, by the mean
+ * @property {number} cores the mean number of busy Postgres cores
  * @property {Readonly<Record<string, number>>} coresBy operation
  * @property {Readonly<Record<string, number>>} asksPerSecond by operation
- * @property {number} walMegabytes a second
+ * @property {number} walMegabytes per second
  * @property {number} openConnections
  * @property {number} busyConnections at most
- * @property {number} busySlots by the mean
- * @property {number} heldMs by the mean, of claims that were over in the window
- * @property {number} claimsPerSecond that were over
+ * @property {number} busySlots mean
+ * @property {number} heldMs mean, of claims that ended in the window
+ * @property {number} claimsPerSecond that ended
  * @property {number} waiting runs that no worker had taken when the window closed
- * @property {number} started in all
- * @property {number} ended in all, once everything has come to its end
+ * @property {number} started in total
+ * @property {number} ended in total, once everything has ended
  * @property {number} events of the simulation
  */
 
@@ -124,7 +124,7 @@ function look({ load, fleet, hour, windowMs }, { used, counts, slots, waiting })
   };
 }
 
-/** How many of something there are, by the mean over time. @param {import("./agenda.mjs").Agenda} agenda */
+/** A mean count over time. @param {import("./agenda.mjs").Agenda} agenda */
 function createGauge(agenda) {
   let [value, area, last, from] = [0, 0, 0, 0];
   const settle = () => {

@@ -1,6 +1,6 @@
 /**
- * Workers as ours are: each has slots, looks for runs when it is told of some and otherwise every now and then, holds one
- * look at a time, and renews the leases of its runs every third of their time.
+ * Simulated workers: each has slots, looks for runs when notified and otherwise now and then, one look at a time, and
+ * renews the leases of its runs every third of their time.
  */
 import { FairQueue } from "./fair-queue.mjs";
 
@@ -11,12 +11,12 @@ import { FairQueue } from "./fair-queue.mjs";
  * @property {number} servers processes of `metier serve`
  * @property {number} connections that each process keeps
  * @property {number} leaseMs
- * @property {number} pollMs how often a worker with a free slot looks by itself
- * @property {boolean} listening workers hear notices, and look when a run was added; otherwise only servers do
- * @property {boolean} tellsAll each write of a run is told, and not only of those that somebody follows
+ * @property {number} pollMs how often a worker with a free slot polls
+ * @property {boolean} listening workers get notices and look when a run was added; otherwise only servers do
+ * @property {boolean} tellsAll notices for each write of every run, not only of runs that someone follows
  * @property {boolean} batchedRenewals one statement for all runs of a worker
- * @property {boolean} replicas events and lists are read elsewhere
- * @property {boolean} partitions old runs go with their partition, and not one by one
+ * @property {boolean} replicas events and lists are read from replicas
+ * @property {boolean} partitions old runs are dropped with their partition, not one by one
  *
  * @typedef {object} Worker
  * @property {number} free
@@ -25,14 +25,14 @@ import { FairQueue } from "./fair-queue.mjs";
  * @property {boolean} isTold
  *
  * @typedef {object} Claimable
- * @property {(worker: Worker) => void} begin what a worker does with it, once it has it
+ * @property {(worker: Worker) => void} begin what a worker does once it has it
  */
 
 /**
  * @param {import("./agenda.mjs").Agenda} agenda
  * @param {import("./random.mjs").Random} random
  * @param {{ readonly fleet: Fleet, readonly postgres: import("./postgres.mjs").Postgres, readonly until: number }} options
- *     `until`: nobody looks by itself any more after that; what was added is still taken
+ *     `until`: nobody polls after it after that; what was added is still taken
  */
 export function startWorkers(agenda, random, { fleet, postgres, until }) {
   /** @type {FairQueue<Claimable>} */
@@ -95,7 +95,7 @@ export function startWorkers(agenda, random, { fleet, postgres, until }) {
   };
 }
 
-/** Whatever a notice is about, Postgres wakes all that listen. @param {Fleet} fleet */
+/** Postgres wakes every listener for each notice, no matter what it is about. @param {Fleet} fleet */
 export function listenersOf({ servers, workers, listening }) {
   return servers + (listening ? workers : 0);
 }

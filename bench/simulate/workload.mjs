@@ -1,19 +1,19 @@
-/** What is asked of the service: who starts runs when, and what a run does. */
+/** The simulated requests: who starts runs when, and what a run does. */
 
 /**
  * @typedef {object} Load
  * @property {number} runsPerDay
- * @property {number} peak the busiest hour to the mean, from 1 to 2
- * @property {number} tenants a few are large and most small: the share of the n-th is as 1 to n
- * @property {number} batch how many runs every tenth tenant starts at once, by the mean; all others start one
- * @property {number} steps calls of the model in a run, by the mean
+ * @property {number} peak the busiest hour relative to the mean, from 1 to 2
+ * @property {number} tenants a few large, most small: the n-th has a share proportional to 1/n
+ * @property {number} batch mean number of runs that every tenth tenant starts at once; all others start one
+ * @property {number} steps mean number of model calls in a run
  * @property {number} modelMs
  * @property {number} toolMs
- * @property {number} spread of both times, and of the time in which a run waits for a person
- * @property {number} changing share of tool calls that may change something: these write what they are about to do first
+ * @property {number} spread of both times, and of the time that a run waits for a person
+ * @property {number} changing share of tool calls that may change something, and first record what they will do
  * @property {number} parking share of runs that wait for a person once
  * @property {number} parkedMs
- * @property {number} watched share of runs that somebody follows
+ * @property {number} watched share of runs that someone follows
  * @property {number} listsPerSecond pages and clients that list runs
  */
 
@@ -22,18 +22,22 @@ const HOUR_MS = 3_600_000;
 const BUSIEST_HOUR = 14;
 const BATCHING = 10;
 
-/** Runs a second at this hour. @param {Load} load @param {number} hour */
+/** Runs per second at this hour. @param {Load} load @param {number} hour */
 export function rateAt({ runsPerDay, peak }, hour) {
   const wave = Math.cos((2 * Math.PI * (hour - BUSIEST_HOUR)) / 24);
   return (runsPerDay / (DAY_MS / 1000)) * (1 + (peak - 1) * wave);
 }
 
-/** The mean of journal writes in a run, by its parts: its start, its model's answers, its tool calls. @param {Load} load */
+/**
+ * The mean number of journal writes in a run, by cause: its start, its model's answers, its tool calls.
+ *
+ * @param {Load} load
+ */
 export function writesPerRun({ steps, changing }) {
   return 1 + steps + (steps - 1) * (1 + changing);
 }
 
-/** How long a run holds a slot, by the mean, without what it waits for Postgres. @param {Load} load */
+/** The mean time that a run holds a slot, without waiting for Postgres. @param {Load} load */
 export function workMs({ steps, modelMs, toolMs }) {
   return steps * modelMs + (steps - 1) * toolMs;
 }

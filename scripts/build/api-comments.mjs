@@ -1,25 +1,25 @@
 /**
- * Which public names, and which members that a reader of one can reach, no sentence stands above: from the declarations that are
- * published, through what a public name extends, picks from or answers with, and into objects inside of it.
+ * Finds public names and reachable members without a doc comment in the published declarations, including what a
+ * public name extends, picks from or returns, and objects inside it.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readParts, wordsIn } from "./declared-parts.mjs";
 
 const COMMENT = /\/\*[\s\S]*?\*\//g;
-/** What an editor shows as soon as somebody types a dot, or nobody may use. */
+/** Members that nobody may use, or that an editor doesn't list after a dot. */
 const NEEDS_NONE = /^(?:private |#|constructor\b|\[)/;
-/** `type: "text"`, `ok: true`: it says itself what it is. */
+/** `type: "text"`, `ok: true`: self-explanatory. */
 const IS_LITERAL = /\??: (?:"[^"]*"|true|false|undefined|\d+)(?:;|$)/;
 const MEMBER = /^(?:readonly |static |get |set |abstract )*[\w$"-]+\??(?:<[^(]*>)?[:(]/;
 
-/** Shapes that others define: of standards, of the AI SDK and of the hosts of adapters. Their documents describe them. */
+/** Shapes that others define (standards, the AI SDK, adapter hosts); their own documents describe them. */
 const OF_OTHERS =
   /^(?:Standard\w+|RunUIChunk|Answer(?:StreamPart|Ending)|AnsweredCall|WholeAnswer|StreamedAnswer|FinishReason|(?:AiSdk|Claude|OpenAi|LangChain|Mastra)\w+)$/;
-/** Computed types: what looks like a member is a pattern. And tables whose values are sentences or numbers. */
+/** Computed types, where a member is really a pattern, and tables whose values are sentences or numbers. */
 const NO_MEMBERS =
   /^(?:FromSchema|FromProperties|RequiredOf|Flat|Schema(?:In|Out)put|EXIT|[A-Z]+(?:_[A-Z]+)+)$/;
-/** The configuration as it was read: its keys are in the reference, which is made from their table. */
+/** The parsed configuration: the reference page, made from its table, describes its keys. */
 const OF_CONFIG = /\/skills\/config\//;
 
 /**
@@ -42,9 +42,15 @@ export function findUndocumented(folder, entry) {
   return [...own, ...names.flatMap((name) => lackingBehind(find(name, file), seen))];
 }
 
-/** @typedef {{ name: string, file: string, declarations: readonly string[] }} Declared overloads stand together */
+/** @typedef {{ name: string, file: string, declarations: readonly string[] }} Declared overloads are together */
 
-/** Of what is not public by a name of its own. @param {Declared | undefined} from @param {Set<string>} seen @returns {readonly string[]} */
+/**
+ * For declarations that aren't public under their own name.
+ *
+ * @param {Declared | undefined} from
+ * @param {Set<string>} seen
+ * @returns {readonly string[]}
+ */
 function lackingBehind(from, seen) {
   if (from === undefined) return [];
   return [...wordsIn(from.declarations.join("\n"))].flatMap((word) => {
@@ -65,7 +71,7 @@ function partsOf(file) {
   return known;
 }
 
-/** @param {string} name @param {string} file where it is known by that name @returns {Declared | undefined} */
+/** @param {string} name @param {string} file where it has that name @returns {Declared | undefined} */
 function find(name, file) {
   const { declared, passedOn, imported } = partsOf(file);
   const declarations = declared.get(name);
@@ -79,7 +85,7 @@ function find(name, file) {
 }
 
 /**
- * Objects of a `type` have the sentence of the type, or each its own.
+ * Objects of a `type` share the type's sentence, or each has its own.
  *
  * @param {Declared} declared @returns {readonly string[]}
  */
@@ -89,7 +95,7 @@ function lackingIn({ name, file, declarations: [declaration = ""] }) {
   return membersWithout(declaration).map((member) => `${name}.${member}`);
 }
 
-/** Members stand each on a line of its own, behind its comment. @param {string} declaration */
+/** Each member is on its own line, after its comment. @param {string} declaration */
 function membersWithout(declaration) {
   const lines = declaration
     .replace(/^\/\*[\s\S]*?\*\//, "")
@@ -99,7 +105,7 @@ function membersWithout(declaration) {
   /** @type {string[]} */
   const found = [];
   let isSaid = false;
-  let before = ""; // An overload has the sentence of the first.
+  let before = ""; // An overload shares the sentence of the first.
   for (const line of lines.map((text) => text.trim())) {
     if (line.startsWith("/**") || line.startsWith("*")) {
       isSaid = true;

@@ -1,7 +1,6 @@
 /**
- * Every public name and its signature, from the declarations that are published: one text for each entry of the library, so
- * that a change of the surface is seen in a diff. Comments are left out; what a signature names is in the report itself or
- * inside.
+ * Every public name and its signature, from the published declarations: one text per library entry, so that a change
+ * to the public API shows in a diff. Comments are left out; whatever a signature names is in the report or internal.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,9 +1,8 @@
 /**
- * How a bundle reads the sources: doors opened, and what is loaded together kept in few files. esbuild cuts a bundle by
- * who needs what, so every piece that is loaded on demand would cut another slice out of the code before it, and each
- * slice costs every start a file. Here each such piece, and each entry of the library, is made to need the whole core:
- * what the command that starts most often loads. In the same way, a piece that needs something of what a run loads is
- * made to need all of that.
+ * How a bundle reads the sources: with doors opened, and with code that loads together in few files. esbuild splits a
+ * bundle by who needs what, so every on-demand piece would cut another slice out of the shared code, and each slice
+ * costs every start a file. Here each such piece, and each library entry, is made to need the whole core: what the
+ * most frequent command loads. Likewise, a piece that needs part of what a run loads is made to need all of it.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,12 +11,12 @@ import { openDoors } from "./open-doors.mjs";
 
 const CORE = "packages/cli/src/actions/list.ts";
 const RUN = "packages/run/src/run/invoke-skill.ts";
-/** Needs nothing of the core, and is what people ask for most often who then wait for nothing else. */
+/** Needs nothing from the core, and is what people run most often on its own. */
 const HELP = "packages/cli/src/output/help-text.ts";
 const ON_DEMAND = "on-demand";
 
 /**
- * @param {import("esbuild").Metafile} [metafile] of the same bundle, cut in the usual way
+ * @param {import("esbuild").Metafile} [metafile] of the same bundle, split in the usual way
  * @returns {import("esbuild").Plugin}
  */
 export function bundleSources(metafile) {
@@ -51,7 +50,7 @@ export function bundleSources(metafile) {
  */
 function groupsOf({ inputs }) {
   const core = closureOf(CORE, inputs);
-  // Packages stay on demand: only our own code that needs none of them is loaded early.
+  // Packages stay on demand: only Metier's own code that needs none of them is loaded early.
   const run = closureOf(RUN, inputs);
   const light = [...run].filter((path) => !core.has(path) && [...closureOf(path, inputs)].every(isOurs));
   return (path) => {
@@ -80,7 +79,12 @@ function isEntry(path) {
   return path.startsWith(join(ROOT, "packages/metier/src/"));
 }
 
-/** All that a file imports, directly or not, except on demand. @param {string} from @param {import("esbuild").Metafile["inputs"]} inputs */
+/**
+ * Everything that a file imports, directly or indirectly, except on demand.
+ *
+ * @param {string} from
+ * @param {import("esbuild").Metafile["inputs"]} inputs
+ */
 function closureOf(from, inputs) {
   const found = new Set([from]);
   for (const path of found) {

@@ -1,6 +1,7 @@
 /**
- * Packs files into the code, for where that becomes a part of somebody's bundle: then the folder of the package is not
- * there, and `packages/base/src/files/carried.ts` lays them out. Each of the modules named here is replaced by one with the files.
+ * Packs files into the code for programs that bundle Metier: there the package's folder doesn't exist, and
+ * `packages/base/src/files/carried.ts` unpacks them. Each module named here is replaced with one that contains the
+ * files.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -25,7 +26,7 @@ export function carryFiles({ built, skills }) {
       build.onLoad({ filter: /\/carried-[a-z]+\.ts$/, namespace: "file" }, ({ path }) => {
         const [, what = ""] = /carried-([a-z]+)\.ts$/.exec(path) ?? [];
         const folder = folders[what];
-        if (folder === undefined) throw new Error(`${path} carries nothing: it is not known here.`);
+        if (folder === undefined) throw new Error(`${path} carries nothing: it is unknown here.`);
         const text = packed.get(what) ?? pack(folder);
         packed.set(what, text);
         return { contents: `export const CARRIED_${what.toUpperCase()} = ${JSON.stringify(text)};\n` };

@@ -1,6 +1,6 @@
 /**
- * The declarations that the library's public names need, and no others: what is inside stays inside. Packages of the
- * workspace are not published, so their doors become paths: `dist/types/<package>/…`.
+ * The declarations that the library's public names need, and no others: internals stay internal. Workspace packages
+ * are not published, so their doors become paths: `dist/types/<package>/…`.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,24 +13,25 @@ import { fileOf } from "./open-doors.mjs";
 const TSC = join(ROOT, "node_modules", "typescript", "bin", "tsc");
 const FLAGS = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--noCheck", "--rootDir", ROOT];
 const INLINE = /\bimport\("([^"]+)"\)\.(\w+)/g;
-/** What a toolset imports is a file of its own, which runs inside a sandbox. */
+/** A toolset imports a separate file, which runs inside a sandbox. */
 const TOOLSET = "packages/sandbox/src/sandbox/inside/define-toolset.ts";
 
 /**
- * The same once more for `require`: Node loads ES modules by it, and TypeScript before 5.8 does not believe that of files which
- * it takes for ES modules. Without the sentences, which would make the package larger by a hundredth for an old compiler.
+ * The same again for `require`: Node can load ES modules with it, but TypeScript before 5.8 doesn't accept that for
+ * files it considers ES modules. Without comments, which would enlarge the package by a hundredth for the sake of an
+ * old compiler.
  */
 export const CJS = "cjs";
 const SENTENCE = /^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm;
 
 /** @typedef {import("./declared-parts.mjs").DeclaredParts} DeclaredParts */
 
-/** @param {string} folder where the declarations of the entries, and all that they name, are put */
+/** @param {string} folder for the declarations of the entries and everything they name */
 export function writeDeclarations(folder) {
   const all = mkdtempSync(join(tmpdir(), "metier-declarations-"));
   try {
     const result = runQuietly(process.execPath, [TSC, ...FLAGS, "--outDir", all]);
-    if (!result.ok) throw new Error(`The declarations could not be written:\n${result.output}`);
+    if (!result.ok) throw new Error(`Can't write the declarations:\n${result.output}`);
     for (const [source, text] of collect(all)) {
       const forms = { [folder]: text, [join(folder, CJS)]: text.replace(SENTENCE, "") };
       for (const [place, form] of Object.entries(forms)) {
@@ -52,7 +53,7 @@ export function declarationOf(source) {
 
 /** @typedef {{ parts: DeclaredParts, names: Set<string> }} NeededFile */
 
-/** Each file that is needed, with those of its declarations that are. @param {string} all @returns {Map<string, string>} */
+/** Each needed file, with its needed declarations. @param {string} all @returns {Map<string, string>} */
 function collect(all) {
   /** @type {Map<string, NeededFile>} */
   const files = new Map();
@@ -79,7 +80,7 @@ function collect(all) {
 }
 
 /**
- * What else must be there where a name is: all that its declaration names, or what it leads to.
+ * What else a name needs: everything its declaration names, or what it re-exports.
  *
  * @param {string} name @param {string} source @param {DeclaredParts} parts
  * @returns {readonly { source: string, name: string }[]}
@@ -136,5 +137,5 @@ function writeFile(source, { declared, imported, passedOn, header }, names) {
 function resolveName(from, name, source) {
   if (from.startsWith(".")) return join(dirname(source), from);
   if (from.startsWith("@metier/")) return relative(ROOT, fileOf(from, name));
-  throw new Error(`${source} shows \`${from}\`, which users do not have, in a public type.`);
+  throw new Error(`${source} shows \`${from}\`, which users don't have, in a public type.`);
 }

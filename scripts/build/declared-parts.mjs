@@ -1,6 +1,6 @@
 /**
- * A file of declarations as its parts: what it imports, what it passes on, and what it declares, each with its comment. So
- * that only what a public name needs is published, and not what happens to stand beside it.
+ * Splits a declaration file into parts: imports, re-exports and declarations, each with its comment, so that only what
+ * a public name needs is published.
  */
 const STATEMENT =
   /^(?:export )?(?:declare )?(?:abstract )?(?:function|class|interface|type|const|let|enum) (\w+)/;
@@ -10,7 +10,7 @@ const TEXT = /"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 
 /**
  * @typedef {object} DeclaredParts
- * @property {ReadonlyMap<string, readonly string[]>} declared name → its declarations; overloads stand together
+ * @property {ReadonlyMap<string, readonly string[]>} declared name → its declarations; overloads are together
  * @property {ReadonlyMap<string, { name: string, from: string }>} imported by the name it has in this file
  * @property {ReadonlyMap<string, { name: string, from: string | undefined, comment: string }>} passedOn by the name it is exported under
  * @property {string} header the comment at the top
@@ -64,7 +64,11 @@ export function wordsIn(declaration) {
   );
 }
 
-/** Statements with the comments before them; a comment that no statement follows is a chunk of its own. @param {string} text */
+/**
+ * Statements with the comments before them; a comment without a statement after it is a separate chunk.
+ *
+ * @param {string} text
+ */
 function chunksOf(text) {
   /** @type {string[]} */
   const chunks = [];
@@ -87,7 +91,11 @@ function chunksOf(text) {
   return chunks;
 }
 
-/** Whether text is at the end of a statement: brackets closed, and a semicolon or the brace of a body. @param {string} text */
+/**
+ * Whether the text ends a statement: brackets closed, then a semicolon or the closing brace of a body.
+ *
+ * @param {string} text
+ */
 function isWhole(text) {
   const code = text.replace(COMMENT, "").replace(TEXT, '""').replace(/=>/g, "");
   if (code.includes("/*")) return false;
@@ -96,7 +104,7 @@ function isWhole(text) {
     0,
   );
   if (depth !== 0) return false;
-  // A brace ends what has a body. A type goes on behind one: a comment and the next object of a union may follow.
+  // A brace ends what has a body. A type may continue after one: a comment and the next object of a union may follow.
   return /(?:^|\n)(?:export )?(?:declare )?type \w/.test(code)
     ? code.trimEnd().endsWith(";")
     : /[;}]$/.test(code.trimEnd());

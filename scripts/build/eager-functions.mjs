@@ -1,7 +1,8 @@
 /**
- * Functions that every reading command calls are compiled with their file. V8 compiles a function when it is first called,
- * and Node's compile cache is written before that: so each start compiled hundreds of them again, a quarter of its time.
- * A function in parentheses is compiled at once and is in the cache. Which ones those are is seen by running the commands.
+ * Compiles functions that every reading command calls together with their file. V8 compiles a function on its first
+ * call, but Node's compile cache is written before that, so each start compiled hundreds of them again: a quarter of
+ * its time. A function in parentheses is compiled at once and cached. Running the commands shows which functions those
+ * are.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +13,7 @@ import { ROOT } from "../setup/repository.mjs";
 
 const PINNED_NODE = join(ROOT, "node_modules/.bin/node");
 
-/** Cold, unchanged, and what follows. */
+/** Cold, unchanged, and the commands that usually follow. */
 const COMMANDS = [
   ["list"],
   ["list"],
@@ -20,7 +21,7 @@ const COMMANDS = [
   ["show", "skill-1"],
   ["find", "review", "invoices"],
 ];
-/** So many that they are kept in an index. */
+/** Enough skills to be stored in an index. */
 const SKILLS = 40;
 const FRONTMATTER = [
   "description: Reviews invoices when the user asks for it.\nlicense: MIT",
@@ -28,7 +29,7 @@ const FRONTMATTER = [
   "description: >-\n  Reviews invoices\n  when asked.\nmetadata:\n  author: someone\n  version: '1.0'",
 ];
 
-/** A project to run the commands in. Made early: files of the last two seconds are not taken from an index. */
+/** A project to run the commands in. Made early: an index ignores files of the last two seconds. */
 export function makeProject() {
   const folder = mkdtempSync(join(tmpdir(), "metier-build-"));
   for (let number = 0; number < SKILLS; number++) {
@@ -83,14 +84,14 @@ function addCalled(called, log, built) {
   }
 }
 
-/** As esbuild prints it: what is at the top begins and ends at the beginning of a line. */
+/** As esbuild prints it: top-level code starts and ends at the start of a line. */
 const DECLARATION = /^(?:async )?function\*? ([\w$]+)\(.*?^\}$/gms;
 
-/** Stands where the parentheses are to be: esbuild drops those that say nothing. */
+/** Marks where the parentheses go: esbuild drops parentheses without effect. */
 const MARK = "__compiledAtOnce";
 
 /**
- * Marks them, and moves them to the beginning, where they are before anything is called, as declarations are.
+ * Marks them, and moves them to the beginning, so that they exist before anything is called, as declarations do.
  *
  * @param {string} code an ES module as esbuild prints it
  * @param {ReadonlySet<string>} names
@@ -105,7 +106,7 @@ export function markCalled(code, names) {
   return first + rest;
 }
 
-/** @param {string} code that was marked */
+/** @param {string} code marked code */
 export function replaceMarks(code) {
   return code.replaceAll(`${MARK}(`, "(");
 }

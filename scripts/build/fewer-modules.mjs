@@ -1,7 +1,7 @@
 /**
- * Each module costs a start most of a millisecond, however small it is. esbuild leaves two kinds that say nothing: an import
- * of its own helper functions where none of them is used, and a piece that is loaded on demand and only hands on what
- * another module exports under the same names.
+ * Removes modules, since each costs a start most of a millisecond, no matter its size. esbuild leaves two useless
+ * kinds: an import of its helper functions where none is used, and an on-demand piece that only re-exports another
+ * module under the same names.
  */
 import { basename, dirname } from "node:path";
 
@@ -30,7 +30,7 @@ function dropImport(code, name) {
 /** @param {Module} module @returns {[name: string, target: string][] | undefined} */
 function handedOn({ path, code }) {
   const [, imported, target, exported] = HANDS_ON.exec(code) ?? [];
-  if (basename(dirname(path)) !== "chunks") return undefined; // What programs import keeps its name.
+  if (basename(dirname(path)) !== "chunks") return undefined; // A file that programs import keeps its name.
   if (target === undefined || imported !== exported || imported?.includes(" as ")) return undefined;
   return [[basename(path), basename(target)]];
 }

@@ -1,6 +1,6 @@
 /**
- * The inspector's page: for a server as modules that load views on demand, for exports as one script and one style. Both are
- * minified: a browser loads them.
+ * Builds the inspector's page: for a server as modules that load views on demand, for exports as one script and one
+ * style. Both are minified, since a browser loads them.
  */
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,12 +1,13 @@
 /**
- * The program of the interpreted shell (`packages/sandbox/src/sandbox/just-bash/shell.ts`): one file for a process that can read little
- * else. Made from the package's build for browsers, which has no network client, SQLite, Python or JavaScript engine.
+ * Builds the interpreted shell (`packages/sandbox/src/sandbox/just-bash/shell.ts`) as one file for a process that can
+ * read little else. Uses the package's browser build, which has no network client, SQLite, Python or JavaScript
+ * engine.
  */
 import { join } from "node:path";
 import { build } from "esbuild";
 import { ROOT } from "../setup/repository.mjs";
 
-/** Packages whose code is inside the one file of `just-bash`, where no bundler sees them. */
+/** Packages whose code is inside the single file of `just-bash`, where no bundler sees them. */
 const CARRIED = [
   "just-bash/node_modules/re2js",
   "file-type",
@@ -33,7 +34,7 @@ export async function bundleInterpretedShell(folder) {
     target: "node22.18",
     charset: "utf8",
     legalComments: "none",
-    // Nearly all of it comes without line breaks; to add them would make it half as large again.
+    // Nearly all of it has no line breaks; adding them would make it half as large again.
     minifyWhitespace: true,
     alias: { turndown: join(ROOT, "scripts/build/no-html.cjs") },
     metafile: true,

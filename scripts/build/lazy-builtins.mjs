@@ -1,18 +1,18 @@
 /**
- * Takes Node's own modules by `process.getBuiltinModule` instead of by import. Importing `node:fs` or `node:util` reads
- * each of their exports, and so loads streams and more that nobody asked for: some 2 ms apiece at every start.
+ * Gets Node's own modules with `process.getBuiltinModule` instead of importing them. Importing `node:fs` or
+ * `node:util` reads all their exports and so loads streams and more that nobody needs: about 2 ms each at every start.
  */
 import { isBuiltin } from "node:module";
 
-/** Modules that cost milliseconds to load at all; their functions load them when called. */
+/** Modules that take milliseconds to load; their functions load them when called. */
 const HEAVY = new Set(["node:crypto", "node:http", "node:https", "node:timers/promises", "node:zlib"]);
 
-/** What is not called but read or constructed, such as `constants`, is there from the beginning. */
+/** What is read or constructed instead of called, such as `constants`, is loaded at the start. */
 const NOT_CALLED = /^(?:constants|[A-Z].*)$/;
 
 const IMPORT = /^import (?:\{([^}]*)\}|(?:\* as )?(\w+)) from "(node:[\w/]+)";$/gm;
 
-/** What esbuild makes of `require("fs")` in a CommonJS package, and what an ES module has not. */
+/** What esbuild makes of `require("fs")` in a CommonJS package, and what an ES module lacks. */
 const REQUIRE = /\b__require\("(?:node:)?([\w/]+)"\)/g;
 
 /**
@@ -26,7 +26,7 @@ export function takeBuiltinsLazily(code) {
   return required.replace(
     IMPORT,
     (_statement, /** @type {string} */ list, /** @type {string} */ whole, /** @type {string} */ name) => {
-      if (name === "node:process" && whole === "process") return ""; // the global, which the other lines ask
+      if (name === "node:process" && whole === "process") return ""; // the global that the other lines use
       const module = `process.getBuiltinModule(${JSON.stringify(name)})`;
       if (whole) return `const ${whole} = ${module};`;
       const bindings = list.split(",").map((binding) => binding.trim().split(" as "));

@@ -1,6 +1,6 @@
 /**
- * What a program imports, by the name of its file in `dist/`: `metier` and its subpaths. `exports` of
- * `packages/metier/package.json` and `paths` of `tsconfig.json` name the same files.
+ * What a program can import, by file name in `dist/`: `metier` and its subpaths. `exports` in
+ * `packages/metier/package.json` and `paths` in `tsconfig.json` name the same files.
  */
 export const LIBRARY_ENTRIES = {
   index: "packages/metier/src/index.ts",

@@ -1,6 +1,6 @@
 /**
- * Stands in for the AI SDK's gateway client in the bundle: it serves models that are named by a string alone, which
- * Metier never does, and it brings CommonJS that a bundle of modules cannot load.
+ * Replaces the AI SDK's gateway client in the bundle: it serves models named only by a string, which Metier never
+ * uses, and it contains CommonJS that a bundle of modules can't load.
  */
 class NeverThrown extends Error {
   static isInstance() {
@@ -11,7 +11,7 @@ class NeverThrown extends Error {
 export { NeverThrown as GatewayAuthenticationError, NeverThrown as GatewayError };
 
 export function createGateway() {
-  throw new Error("This build has no gateway: give a model object instead of a name.");
+  throw new Error("This build has no gateway: pass a model object instead of a name.");
 }
 
 export const gateway = { languageModel: createGateway };

@@ -1,4 +1,4 @@
-/** The licences of the packages whose code a bundle holds, as their authors ask for when it is passed on. */
+/** The licenses of bundled packages, as their authors require for redistribution. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../setup/repository.mjs";
@@ -7,7 +7,7 @@ const RULE = "-".repeat(80);
 
 /**
  * @param {readonly string[]} inputs the files of the bundle, relative to the clone
- * @returns {string} one section per package: `name version (licence)`, then the licence's text
+ * @returns {string} one section per package: `name version (license)`, then the license's text
  */
 export function collectNotices(inputs) {
   const sections = bundledPackages(inputs).map((folder) => {
@@ -29,5 +29,5 @@ function licenceText(folder, license) {
   if (file) return readFileSync(join(folder, file), "utf8").trim();
   if (license === "Apache-2.0") return "The text of this licence is that of Metier's own LICENSE file.";
   if (license === "Unlicense") return "Its authors have given it to the public domain: https://unlicense.org";
-  throw new Error(`${folder} is bundled but carries no licence text; its notice must be written by hand.`);
+  throw new Error(`${folder} is bundled but has no license text; write its notice by hand.`);
 }

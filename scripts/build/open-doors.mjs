@@ -1,6 +1,6 @@
 /**
- * Leads imports of a package's door to the files behind it. esbuild cuts a bundle by file, and a door that is loaded ties
- * everything behind it together; so the bundle is made as if every import named the file it means. Types are left out.
+ * Rewrites imports of a package's door to the files behind it. esbuild splits a bundle by file, and loading a door
+ * ties everything behind it together, so the bundle is made as if every import named its file. Types are left out.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -35,7 +35,7 @@ export function openDoors(code) {
 }
 
 /**
- * The names of a list, as they stand in braces, by the file behind the door that each comes from.
+ * Groups the names in braces by the file behind the door that each comes from.
  *
  * @param {string} door @param {string} list @returns {readonly [file: string, names: readonly string[]][]}
  */

@@ -1,6 +1,6 @@
 /**
- * The tokenizer's vocabulary, compressed inside the code: the largest file of the build becomes half as large, and is read in
- * less than half of the time, since it is JSON then.
+ * Compresses the tokenizer's vocabulary inside the code: the largest file of the build becomes half as large, and
+ * loads in less than half the time because it is JSON.
  */
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
@@ -25,7 +25,7 @@ const unpack = (packed) => JSON.parse(brotliDecompressSync(Buffer.from(packed, "
 /** @type {Map<unknown, string>} */
 const packed = new Map();
 
-/** Takes seconds, and the build asks twice. @param {unknown} ranks */
+/** Cached: it takes seconds, and the build needs it twice. @param {unknown} ranks */
 function pack(ranks) {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
   const text = packed.get(ranks) ?? brotliCompressSync(JSON.stringify(ranks), { params }).toString("base64");

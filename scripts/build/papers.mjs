@@ -1,16 +1,16 @@
 /**
- * What stands at the root of the clone and belongs into the published package: papers, guides and examples. In the package
- * only while it is packed.
+ * Files from the root of the clone that belong in the published package: papers, docs and examples. They are in the
+ * package only while it is packed.
  */
 import { copyFileSync, cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../setup/repository.mjs";
 
 const PACKAGE = join(ROOT, "packages/metier");
-const PAPERS = ["CHANGELOG.md", "DEPENDENCIES.md", "LICENSE"];
-/** Where they are in the clone, so that links between them lead somewhere. */
-const FOLDERS = ["docs/guide", "docs/reference", "examples"];
-/** What is taken away again. */
+const PAPERS = ["CHANGELOG.md", "DEPENDENCIES.md", "LICENSE", "SECURITY.md"];
+/** The same paths as in the clone, so that links between them work. */
+const FOLDERS = ["docs/explanation", "docs/how-to", "docs/migrate", "docs/reference", "examples"];
+/** Removed afterwards. */
 const LAID_OUT = [...PAPERS, "docs", "examples"];
 
 export function layOutPapers() {

@@ -1,6 +1,6 @@
 /**
- * The Claude Agent SDK as the task tries it: not a program but a package, in which skills are tools of this process. It is
- * downloaded like a client, and `try-agent-sdk.mjs` is run in the same sandbox without a network.
+ * The Claude Agent SDK as a client: not a program but a package, in which skills are tools of this process. It is
+ * downloaded like a client, and `try-agent-sdk.mjs` runs in the same sandbox without a network.
  */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

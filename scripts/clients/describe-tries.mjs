@@ -1,4 +1,4 @@
-/** The table of what the clients did, and below it what each that failed left behind. */
+/** The table of client results, followed by the details of each failure. */
 
 /** @typedef {{ readonly name: string, readonly outcome: import("./try-apart.mjs").Outcome }} Try */
 
@@ -7,7 +7,7 @@ const HEAD = ["client", "skill in home", "skill in project", "opened", "use_skil
 /** @param {readonly Try[]} tries */
 export function describeTries(tries) {
   const rows = [HEAD, ...tries.map(describeRow)];
-  // A row without results has one cell in place of all of theirs, as long as it likes.
+  // A row without results has one cell of any length in place of theirs.
   const widths = HEAD.map((_, column) => {
     const fitting = rows.filter((row) => column === 0 || row.length === HEAD.length);
     return Math.max(...fitting.map((row) => row[column]?.length ?? 0));

@@ -1,4 +1,4 @@
-/** Puts one exact version of a client into a folder of its own, outside the repository, once. */
+/** Installs one exact version of a client, once, into its own folder outside the repository. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findNpm } from "../setup/packages.mjs";
@@ -22,7 +22,7 @@ export function isInstalled({ id, version }, folder) {
 /**
  * @param {Pick<Profile, "id" | "version" | "package" | "hasInstallScript">} profile
  * @param {string} folder of all clients
- * @returns {string | undefined} why it could not be installed
+ * @returns {string | undefined} why it couldn't be installed
  */
 export function installClient(profile, folder) {
   if (isInstalled(profile, folder)) return undefined;
@@ -32,7 +32,7 @@ export function installClient(profile, folder) {
   rmSync(place, { recursive: true, force: true });
   mkdirSync(place, { recursive: true, mode: 0o700 });
   writeFileSync(join(place, "package.json"), '{ "private": true }\n');
-  // Only the client's own script runs, where it needs one to bring its program; those of its dependencies do not.
+  // Only the client's own script runs, if it needs one to get its program; scripts of its dependencies don't.
   const fault =
     runNpm(place, ["install", "--ignore-scripts", `${name}@${version}`]) ??
     (hasInstallScript ? runNpm(place, ["rebuild", "--no-ignore-scripts", name]) : undefined);
@@ -48,7 +48,7 @@ function runNpm(cwd, args) {
   return ok ? undefined : `\`npm ${args[0]}\` failed: ${output}`;
 }
 
-/** Written last: what an interrupted download left is not taken for a client. @param {string} place */
+/** Written last, so that an interrupted download isn't taken for a client. @param {string} place */
 function stampFile(place) {
   return join(place, ".metier-installed");
 }

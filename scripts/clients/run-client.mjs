@@ -1,4 +1,4 @@
-/** Starts a client with one prompt, with nothing of this machine's environment, and waits for it to end. */
+/** Starts a client with one prompt and none of this machine's environment, and waits for it to end. */
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,7 +23,7 @@ export function runClient(program, { files, env, args }, world) {
     cwd: world.project,
     env: { ...world.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    detached: true, // it leads a group, so that what it started ends with it
+    detached: true, // it leads a group, so that its children end with it
   });
   const endGroup = () => child.pid !== undefined && endProcesses(child.pid);
   const timer = setTimeout(endGroup, TIME_LIMIT_MS);
@@ -41,7 +41,7 @@ export function runClient(program, { files, env, args }, world) {
     };
     child.on("error", (error) => end(`it could not be started: ${error.message}`));
     child.on("exit", (code, signal) => {
-      if (signal) end(`it was ended by ${signal}, as happens after ${TIME_LIMIT_MS / 1000} s`);
+      if (signal) end(`it was killed by ${signal}, as happens after ${TIME_LIMIT_MS / 1000} s`);
       else end(code === 0 ? undefined : `it ended with exit code ${code}`);
     });
   });

@@ -1,6 +1,7 @@
 /**
- * Holds the Claude Agent SDK to the contract of the adapters: `node try-agent-sdk.mjs <where it is installed> <empty folder>`.
- * Its model asks for a skill that disallows some commands, and then gives one: it is refused, and made without the skill.
+ * Checks the Claude Agent SDK against the contract of the adapters: `node try-agent-sdk.mjs <where it is installed>
+ * <empty folder>`. Its model asks for a skill that disallows some commands, then calls one of them: it must be
+ * refused, and must work without the skill.
  */
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";

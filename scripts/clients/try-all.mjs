@@ -1,4 +1,4 @@
-/** Tries the clients that are named, or all, and shows what became of each; exits 1 if one that is installed failed. */
+/** Tries the named clients, or all, and shows each result; exits 1 if an installed one failed. */
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { say } from "../setup/repository.mjs";
@@ -16,7 +16,7 @@ const names = process.argv.slice(2);
 const known = [...PROFILES, AGENT_SDK].map(({ id }) => id);
 const unknown = names.find((name) => !known.includes(name));
 if (unknown !== undefined) {
-  say(`there is no client \`${unknown}\`; there are ${known.map((id) => `\`${id}\``).join(", ")}`);
+  say(`unknown client \`${unknown}\`; use ${known.map((id) => `\`${id}\``).join(", ")}`);
   process.exit(2);
 }
 if (!sandboxStatus().available) say(`the clients can reach the network and your files: ${sandboxLine()}`);

@@ -1,6 +1,6 @@
 /**
- * Tries a client where it can do no harm: in a sandbox without a network, in which nothing can be written to but one
- * temporary folder, and whose processes all end with it.
+ * Tries a client where it can do no harm: in a sandbox without a network that can write only to one temporary folder,
+ * and whose processes all end with it.
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,9 +14,9 @@ const TIME_LIMIT_MS = 400_000;
 
 /**
  * @typedef {object} Outcome
- * @property {string} [skipped] why it was not tried
+ * @property {string} [skipped] why it wasn't tried
  * @property {import("./try-client.mjs").Result} [result]
- * @property {string} [fault] there is one if it failed: what it said and asked, and the folder that it left
+ * @property {string} [fault] if it failed: its output and requests, and the folder it left
  */
 
 /**
@@ -40,7 +40,7 @@ export function tryApart(profile, clients) {
 function tryIn(folder, { id }, client) {
   const [program = "", ...args] = [...sandboxWords(folder), process.execPath, PROGRAM, id, client, folder];
   const { ok, output } = runQuietly(program, args, { timeout: TIME_LIMIT_MS });
-  const kept = `What it left is in ${folder}.`;
+  const kept = `Its files are in ${folder}.`;
   if (!ok) return { fault: `${output}\n${kept}` };
   const { skipped, result, details } = JSON.parse(readFileSync(join(folder, "result.json"), "utf8"));
   if (skipped !== undefined) return { skipped };
@@ -48,7 +48,7 @@ function tryIn(folder, { id }, client) {
   return [home, project, opened, mcp].includes(false) ? { result, fault: `${details}\n${kept}` } : { result };
 }
 
-/** Nothing where there is no sandbox. @param {string} folder */
+/** Empty if there is no sandbox. @param {string} folder */
 export function sandboxWords(folder) {
   if (!sandboxStatus().available) return [];
   const files = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", folder, folder];

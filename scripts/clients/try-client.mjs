@@ -1,6 +1,6 @@
 /**
- * Tries one client and writes what it found to `result.json`: `node try-client.mjs <client> <its program> <empty folder>`.
- * `try-apart.mjs` starts it where there is no network; provider, client and `metier mcp` meet on the loopback in there.
+ * Tries one client and writes the results to `result.json`: `node try-client.mjs <client> <its program> <empty
+ * folder>`. `try-apart.mjs` starts it without a network; provider, client and `metier mcp` meet on loopback.
  */
 import { spawnSync } from "node:child_process";
 import { realpathSync, writeFileSync } from "node:fs";
@@ -17,10 +17,10 @@ const START_LIMIT_MS = 60_000;
 
 /**
  * @typedef {object} Result
- * @property {boolean} home whether it listed the skill of its folder in the home
- * @property {boolean} project whether it listed the skill of its folder in the project
- * @property {boolean} opened whether its model got the instructions of the listed skill by the client's own means
- * @property {boolean | undefined} [mcp] whether its model got the instructions by `use_skill`; nothing: it does not speak MCP
+ * @property {boolean} home whether it listed the skill in its home folder
+ * @property {boolean} project whether it listed the skill in its project folder
+ * @property {boolean} opened whether the client itself gave its model the listed skill's instructions
+ * @property {boolean | undefined} [mcp] whether its model got the instructions by `use_skill`; `undefined`: it doesn't support MCP
  * @property {number} ms how long the client ran, without a server
  */
 
@@ -28,7 +28,7 @@ const START_LIMIT_MS = 60_000;
  * @param {Profile} profile
  * @param {string} program
  * @param {string} folder
- * @returns {Promise<{ skipped: string } | { result: Result, details: string }>} details: what it said and asked
+ * @returns {Promise<{ skipped: string } | { result: Result, details: string }>} details: its output and requests
  */
 async function tryClient(profile, program, folder) {
   const world = makeWorld(folder);
@@ -37,12 +37,12 @@ async function tryClient(profile, program, folder) {
     encoding: "utf8",
     timeout: START_LIMIT_MS,
   });
-  if (status !== 0) return { skipped: `it cannot be started: ${error?.message ?? stderr}` };
+  if (status !== 0) return { skipped: `it can't be started: ${error?.message ?? stderr}` };
   installSkills(world, profile.id);
   const { name, mark, codeword } = world.homeSkill;
   const ask = { profile, program, world };
   const open = profile.open({ name, file: installedFile(world.home, profile, name) });
-  // The server tells the model of skills as well: what the client lists by itself is looked at without it.
+  // The server also tells the model about skills, so what the client lists by itself is checked without it.
   const alone = await askOnce({ ...ask, call: open });
   const served = profile.mcp && (await askOnce({ ...ask, ...throughServer(world, profile.mcp, name) }));
   const result = {
@@ -58,7 +58,7 @@ async function tryClient(profile, program, folder) {
 /** Where Metier put the skill for this client. @param {string} home @param {Profile} profile @param {string} name */
 function installedFile(home, { id }, name) {
   const client = findClient(id);
-  if (!client) throw new Error(`Metier knows no client \`${id}\`.`);
+  if (!client) throw new Error(`Metier doesn't know the client \`${id}\`.`);
   return join(home, clientPath(client, "user", name), "SKILL.md");
 }
 
@@ -94,7 +94,7 @@ async function askOnce({ profile, program, world, call, mcp }) {
     requests.flatMap(({ text, results }) => (fits(results) ? [text] : [])).join("\n");
   return {
     ms,
-    /** All that was asked before the call, and after it. */
+    /** All requests before the call, and after it. */
     before: textsWhere((results) => results === 0),
     after: textsWhere((results) => results > 0),
     details: [fault, output.trim(), ...requests.map(({ line }) => line)].filter(Boolean).join("\n"),
@@ -108,7 +108,6 @@ function brings({ before, after }, word) {
 
 const [id, program = "", folder = ""] = process.argv.slice(2);
 const profile = PROFILES.find((one) => one.id === id);
-if (!profile)
-  throw new Error(`There is no client \`${id}\`; there are ${PROFILES.map((one) => one.id).join(", ")}.`);
+if (!profile) throw new Error(`Unknown client \`${id}\`; use ${PROFILES.map((one) => one.id).join(", ")}.`);
 const result = await tryClient(profile, program, realpathSync(folder));
 writeFileSync(join(folder, "result.json"), JSON.stringify(result));

@@ -1,6 +1,6 @@
 /**
- * Where a client is tried: a home, a project and a PATH of its own, with one skill that Metier installed into each. Marks
- * made anew each time show what came from where: one in the description, which clients list, and one in the instructions.
+ * The place where a client is tried: its own home, project and PATH, each with one skill that Metier installed. Fresh
+ * marks show where text came from: one in the description, which clients list, and one in the instructions.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -13,8 +13,8 @@ const TIME_LIMIT_MS = 60_000;
 /**
  * @typedef {object} TriedSkill
  * @property {string} name
- * @property {string} mark stands in the description
- * @property {string} codeword stands in the instructions
+ * @property {string} mark in the description
+ * @property {string} codeword in the instructions
  */
 
 /**
@@ -22,7 +22,7 @@ const TIME_LIMIT_MS = 60_000;
  * @property {string} folder of all of it
  * @property {string} home
  * @property {string} project
- * @property {Readonly<Record<string, string>>} env all that a program gets to see of this machine
+ * @property {Readonly<Record<string, string>>} env everything that a program sees of this machine
  * @property {TriedSkill} homeSkill
  * @property {TriedSkill} projectSkill
  */

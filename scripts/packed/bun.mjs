@@ -1,4 +1,4 @@
-/** The installed package under Bun, and a bundle that Bun made, moved and run by Bun and by Node. */
+/** The installed package under Bun, and a bundle made by Bun, moved and run by Bun and by Node. */
 import { cpSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { findPaths } from "./bundles.mjs";
@@ -6,7 +6,7 @@ import { APP } from "./node-projects.mjs";
 import { CURRENT_NODE, judge, makeProject, nodeProgram, row, run, tool } from "./toolbox.mjs";
 
 const VERSION = "1.4.4";
-/** What Bun lacks for them, and what is said then, is in the library guide, "Deploying". */
+/** docs/how-to/engineer/bundle-and-deploy.md says what Bun lacks for them and what Metier reports then. */
 const WITHOUT = { skip: ["shell", "toolset"] };
 
 /** @param {import("./toolbox.mjs").Workshop} workshop */

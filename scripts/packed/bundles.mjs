@@ -1,6 +1,6 @@
 /**
- * Bundles of the program, each with everything in it: made in one project, moved to a folder that has nothing else, the project
- * taken away, and run there. No path of the machine that made them may be in them.
+ * Bundles of the program with everything in it: made in one project, moved to an otherwise empty folder, and run there
+ * after the project is removed. They must contain no path of the machine that made them.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

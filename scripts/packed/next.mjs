@@ -1,6 +1,6 @@
 /**
- * A Next.js server with one route, built to stand alone, moved to another folder and asked there: with Metier bundled, as Next.js
- * does by itself, and left out by `serverExternalPackages`.
+ * A Next.js server with one route, built as standalone, moved to another folder and queried there: with Metier
+ * bundled, the Next.js default, and left out by `serverExternalPackages`.
  */
 import { cpSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export async function GET() {
 
 const LAYOUT = "export default ({ children }) => <html><body>{children}</body></html>;\n";
 
-/** Starts the server, asks it once, prints the answer and ends it. */
+/** Starts the server, queries it once, prints the answer and stops it. */
 const ASK = `
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -67,7 +67,7 @@ export function* tryNext(workshop) {
       mkdirSync(moved);
       cpSync(join(project, ".next/standalone"), moved, { recursive: true, verbatimSymlinks: true });
       renameSync(project, `${project}-away`);
-      // The config that Next.js itself writes there names the folder; what is ours must not.
+      // The config that Next.js itself writes there names the folder; Metier's own files must not.
       const chunks = join(moved, ".next/server/chunks");
       return readdirSync(chunks).length === 0 ? "It has no chunks." : findPaths(chunks, project);
     });

@@ -1,4 +1,7 @@
-/** What every group of `npm run test:packed` works with: the packed package, tools of other versions, and what a program must print. */
+/**
+ * What all groups of `npm run test:packed` share: the packed package, tools of other versions, and the expected
+ * output.
+ */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -6,12 +9,12 @@ import { ROOT, runQuietly, SetUpError } from "../setup/repository.mjs";
 
 /**
  * @typedef {object} Workshop
- * @property {string} folder everything is below it
+ * @property {string} folder contains everything
  * @property {string} tarball the package as npm would publish it
- * @property {string} skills a folder of skills that the programs are given
+ * @property {string} skills a folder of skills for the programs
  */
 
-/** The oldest that is supported, the newest of that line, the current one. */
+/** The oldest supported version, the newest of that line, and the current one. */
 export const NODES = ["22.18.0", "22.23.3", "26.10.0"];
 export const CURRENT_NODE = "26.10.0";
 
@@ -29,8 +32,7 @@ export function pack(folder) {
     },
   );
   const name = readdirSync(folder).find((file) => file.endsWith(".tgz"));
-  if (!packed.ok || name === undefined)
-    throw new SetUpError("The package could not be packed.", packed.output);
+  if (!packed.ok || name === undefined) throw new SetUpError("Can't pack the package.", packed.output);
   const skills = join(folder, "skills");
   cpSync(join(ROOT, "examples/skills"), skills, { recursive: true });
   return { folder, tarball: join(folder, name), skills };
@@ -57,7 +59,7 @@ export function makeProject({ folder, tarball }, name, { type = "module", packag
 /** @type {Map<string, string>} */
 const tools = new Map();
 
-/** Installed once, in a folder of its own. @param {Workshop} workshop @param {string} name @param {string} version @returns {string} the package's folder */
+/** Installed once, in its own folder. @param {Workshop} workshop @param {string} name @param {string} version @returns {string} the package's folder */
 export function tool({ folder }, name, version) {
   const key = `${name}@${version}`;
   const known = tools.get(key);
@@ -83,7 +85,8 @@ export function nodeProgram(workshop, version) {
 /** @param {string} cwd */
 function install(cwd) {
   const { ok, output } = runQuietly("npm", ["install", ...INSTALL_FLAGS], { cwd, timeout: INSTALL_MS });
-  if (!ok) throw new SetUpError(`npm could not install what ${join(cwd, "package.json")} names.`, output);
+  if (!ok)
+    throw new SetUpError(`npm could not install the packages in ${join(cwd, "package.json")}.`, output);
 }
 
 /**
@@ -92,7 +95,7 @@ function install(cwd) {
  * @returns {{ ok: boolean, stdout: string, output: string }}
  */
 export function run(program, args, { cwd, env = {}, timeout = RUN_MS }) {
-  // Programs that a tool starts by the name `node` are the Node that it runs on.
+  // Programs that a tool starts as `node` use the same Node as the tool.
   const path = [dirname(program), process.env.PATH].filter(Boolean).join(delimiter);
   const { NODE_OPTIONS: _ours, METIER_HOME: _home, ...rest } = process.env;
   const { status, stdout, stderr, error } = spawnSync(program, args, {
@@ -109,7 +112,7 @@ export function run(program, args, { cwd, env = {}, timeout = RUN_MS }) {
 }
 
 /**
- * One row of the table; what is thrown is its problem, and so is what is returned.
+ * One row of the table; a thrown error or a returned text is its problem.
  *
  * @param {string} what @param {() => string | undefined} attempt @returns {import("../packed.mjs").Row}
  */
@@ -123,7 +126,7 @@ export function row(what, attempt) {
   }
 }
 
-/** What `app/main.mjs` must print; a sandboxed call is one of bubblewrap, where that is there. */
+/** What `app/main.mjs` must print; a sandboxed call uses bubblewrap if it is available. */
 const EXPECTED = {
   bundled: 4,
   instructions: true,
@@ -134,7 +137,7 @@ const EXPECTED = {
   toolset: { status: "completed", told: ['{"euros":42}'] },
 };
 
-/** What is wrong with what the program printed. @param {{ ok: boolean, stdout: string, output: string }} outcome @param {{ skip?: readonly string[] }} [options] @returns {string | undefined} */
+/** What is wrong with the program's output. @param {{ ok: boolean, stdout: string, output: string }} outcome @param {{ skip?: readonly string[] }} [options] @returns {string | undefined} */
 export function judge({ ok, stdout, output }, { skip = [] } = {}) {
   if (!ok) return output.slice(-2000);
   const line = stdout.trim().split("\n").at(-1) ?? "";

@@ -1,4 +1,7 @@
-/** Programs that compile against the installed package: each TypeScript, strict, with declarations checked, as each resolves. */
+/**
+ * Programs that compile against the installed package: each TypeScript version, strict, with declarations checked, in
+ * each resolution mode.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../setup/repository.mjs";

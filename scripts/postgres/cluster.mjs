@@ -1,21 +1,21 @@
 /**
- * A Postgres of our own, for tests, benches and for trying things by hand: the system's programs, a data folder and a port of
- * its own, an ordinary user. Nothing is installed here, and Debian's own cluster is never touched.
+ * A throw-away Postgres for tests, benches and manual trials: the system's programs, its own data folder and port, an
+ * ordinary user. Installs nothing and never touches Debian's own cluster.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 
-/** What to type where there is none. */
+/** The command to type if Postgres isn't installed. */
 export const INSTALL_POSTGRES = "apt-get install -y --no-install-recommends postgresql";
 
 const DEBIAN = "/usr/lib/postgresql";
-/** Both become databases, and roles that may do nothing but connect. */
+/** Each becomes a database and a role that may only connect. */
 const OWNER = "metier_admin";
 const RUNTIME = "metier";
 
-/** The folder with `initdb` and `postgres`; `undefined`: there is none. @returns {string | undefined} */
+/** The folder with `initdb` and `postgres`; `undefined`: Postgres isn't installed. @returns {string | undefined} */
 export function findPostgres() {
   const debian = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [
@@ -36,9 +36,9 @@ export function findPostgres() {
  */
 
 /**
- * Starts it in a folder that is made, or that an earlier start has made.
+ * Starts it in a new folder, or in one that an earlier start created.
  *
- * `isDetached`: it outlasts the process that starts it, and its terminal's signals.
+ * `isDetached`: it outlives the process that starts it, and ignores the signals of its terminal.
  *
  * @param {{ folder: string, port?: number, isDurable?: boolean, isDetached?: boolean, settings?: Record<string, string | number> }} options
  * @returns {Promise<Cluster>}
@@ -51,7 +51,7 @@ export async function startCluster({
   settings = {},
 }) {
   const bin = findPostgres();
-  if (bin === undefined) throw new Error(`There is no Postgres here. To have one: ${INSTALL_POSTGRES}`);
+  if (bin === undefined) throw new Error(`Postgres is not installed. Install it: ${INSTALL_POSTGRES}`);
   const data = join(folder, "data");
   const user = ordinaryUser();
   if (!existsSync(join(data, "PG_VERSION"))) makeData(bin, folder, data, user);
@@ -89,7 +89,7 @@ export async function startCluster({
  *
  * @param {Cluster} cluster
  * @param {string} database letters, digits and underscores
- * @param {string} [template] the database that it is a copy of
+ * @param {string} [template] the database to copy
  */
 export function makeDatabase({ superUrl, urls }, database, template = "template1") {
   runSql(superUrl, `CREATE DATABASE ${database} OWNER ${OWNER} TEMPLATE ${template}`);
@@ -101,7 +101,13 @@ export function dropDatabase({ superUrl }, database) {
   runSql(superUrl, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
 }
 
-/** By `psql`, so that nothing here depends on what is tested. @param {string} url @param {string} sql @returns {string} */
+/**
+ * With `psql`, so that nothing here depends on the code being tested.
+ *
+ * @param {string} url
+ * @param {string} sql
+ * @returns {string}
+ */
 export function runSql(url, sql) {
   const bin = findPostgres() ?? "";
   const args = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql];

@@ -1,10 +1,10 @@
-/** An object store of our own on loopback that speaks the S3 API, for tests, benches and for trying things by hand. */
+/** A throw-away S3-compatible object store on loopback, for tests, benches and manual trials. */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
 const BUCKET = "runs";
-/** What s3rver takes; it has no other. */
+/** The only credentials that s3rver accepts. */
 const KEY = "S3RVER";
 
 /**
@@ -16,14 +16,14 @@ const KEY = "S3RVER";
  */
 
 /**
- * Starts it over a folder, which is made, or which an earlier start has made.
+ * Starts it on a new folder, or on one that an earlier start created.
  *
  * @param {{ folder: string }} options
  * @returns {Promise<ObjectStore>}
  */
 export async function startObjectStore({ folder }) {
   const program = createRequire(import.meta.url).resolve("s3rver/bin/s3rver.js");
-  // Its lists of several pages need old ciphers.
+  // Its multi-page lists need old ciphers.
   const args = [
     "--openssl-legacy-provider",
     program,

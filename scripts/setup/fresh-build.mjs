@@ -1,4 +1,4 @@
-/** Builds `dist/` when what it is made from has changed since the last build. Plain Node 20. */
+/** Builds `dist/` if its sources have changed since the last build. Plain Node 20. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export function buildIfStale(node) {
   if (readStamp() === sourceStamp()) return;
   say("building dist");
   const result = runQuietly(node, [join(ROOT, "scripts", "build.mjs")]);
-  if (!result.ok) throw new SetUpError("The build failed; what it said stands above.", result.output);
+  if (!result.ok) throw new SetUpError("The build failed; see its output above.", result.output);
 }
 
 /** One digest over the path, size and time of every file a build reads. */

@@ -1,10 +1,10 @@
-/** Installs what a lockfile names, and only when the lockfile or the platform is another than last time. Plain Node 20. */
+/** Installs the packages of a lockfile, only if the lockfile or the platform has changed. Plain Node 20. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { runQuietly, SetUpError, say } from "./repository.mjs";
 
-/** Whatever the user's npm is set to, or was asked for by the command that brought us here, a set-up installs all. */
+/** A setup installs everything, no matter how the user's npm is configured or what the calling command asked for. */
 const FLAGS = [
   "--ignore-scripts",
   "--include=dev",
@@ -19,10 +19,10 @@ const FLAGS = [
 ];
 
 /**
- * Makes `folder/node_modules` what `folder/package-lock.json` says.
+ * Makes `folder/node_modules` match `folder/package-lock.json`.
  *
  * @param {string} folder
- * @param {string} what named in the line that says so
+ * @param {string} what for the line that reports it
  */
 export function installPackages(folder, what) {
   const stampFile = join(folder, "node_modules", ".metier-setup");
@@ -32,7 +32,7 @@ export function installPackages(folder, what) {
   const npm = findNpm();
   const result = runQuietly(npm.program, [...npm.args, "ci", ...FLAGS], { cwd: folder, shell: npm.shell });
   if (!result.ok) {
-    throw new SetUpError(`\`npm ci\` failed in ${folder}; what npm said stands above.`, result.output);
+    throw new SetUpError(`\`npm ci\` failed in ${folder}; see its output above.`, result.output);
   }
   mkdirSync(join(folder, "node_modules"), { recursive: true });
   writeFileSync(stampFile, stamp);
@@ -53,7 +53,7 @@ function readIfThere(file) {
   }
 }
 
-/** The npm that started us, on the Node that it runs on; the one on PATH when nothing did. */
+/** The npm that started this script, on its own Node; otherwise the one on PATH. */
 export function findNpm() {
   const { npm_execpath: cli, npm_node_execpath: node } = process.env;
   if (cli && node && /^np[mx]-cli\.c?js$/.test(basename(cli))) {

@@ -1,6 +1,6 @@
 /**
  * The Node that development and CI run on, pinned in `tools/node` and never published. Linked into
- * `node_modules/.bin`, where it comes first on the PATH of npm scripts and `npx`. Plain Node 20.
+ * `node_modules/.bin`, which comes first on the PATH of npm scripts and `npx`. Plain Node 20.
  */
 import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -30,7 +30,7 @@ export function preparePinnedNode() {
     return process.execPath;
   }
   throw new SetUpError(
-    `${reason}, and this machine's Node ${process.versions.node} is too old: install Node ${OLDEST} or newer.`,
+    `${reason}, and this machine's Node ${process.versions.node} is too old. Install Node ${OLDEST} or newer.`,
     fault?.output,
   );
 }
@@ -52,7 +52,7 @@ function installFault() {
   }
 }
 
-/** The lockfile names one package per platform, and npm installs those that fit: at most one. */
+/** The lockfile names one package per platform, and npm installs the one that fits, if any. */
 function findPinnedNode() {
   const folder = join(TOOL, "node_modules");
   const names = existsSync(folder) ? readdirSync(folder) : [];
@@ -68,7 +68,7 @@ function isLinked(program) {
   }
 }
 
-/** Links a Node that really starts; one built for another C library does not. @param {string} program */
+/** Links a Node only if it really starts; one built for another C library doesn't. @param {string} program */
 function link(program) {
   if (!runQuietly(program, ["--version"]).ok) return false;
   mkdirSync(COMMANDS, { recursive: true });

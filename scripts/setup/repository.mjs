@@ -1,4 +1,4 @@
-/** The clone as the scripts see it: where it is, how they speak, how they run a program without its noise. Plain Node 20. */
+/** The clone as the scripts see it: where it is, how they print, how they run programs quietly. Plain Node 20. */
 import { spawnSync } from "node:child_process";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ export const ROOT = resolve(fileURLToPath(import.meta.url), "../../..");
 /** Where npm puts commands; first on the PATH of every npm script. */
 export const COMMANDS = join(ROOT, "node_modules", ".bin");
 
-/** A step that could not be done. The message says what to do; `output` is what the failed program printed. */
+/** A step that failed. The message says what to do; `output` is what the failed program printed. */
 export class SetUpError extends Error {
   /** @param {string} message @param {string} [output] */
   constructor(message, output = "") {
@@ -17,7 +17,7 @@ export class SetUpError extends Error {
   }
 }
 
-/** One short line about what is being done. Standard output belongs to the program that follows. @param {string} text */
+/** Prints one short line about the current step to stderr: stdout is for the program that follows. @param {string} text */
 export function say(text) {
   process.stderr.write(`metier: ${text}\n`);
 }
@@ -43,7 +43,7 @@ export function runQuietly(program, args, options = {}) {
 }
 
 /**
- * Runs a program in place of this one: its streams are ours, and its answer is returned.
+ * Runs a program in place of this one: it shares our streams, and its exit code is returned.
  *
  * @param {string} program
  * @param {readonly string[]} args
@@ -57,7 +57,7 @@ export function runInForeground(program, args, env = process.env) {
   return result.status ?? 1;
 }
 
-/** Runs a script's main function; a step that failed ends it with a message instead of a stack. @param {() => number} main */
+/** Runs a script's main function; a failed step ends it with a message, not a stack. @param {() => number} main */
 export function runScript(main) {
   try {
     process.exitCode = main();

@@ -1,11 +1,11 @@
-/** Whether programs can be sandboxed on this machine, and how to make it so. Plain Node 20. */
+/** Whether programs can be sandboxed on this machine, and how to enable it. Plain Node 20. */
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { runQuietly, say } from "./repository.mjs";
 
 const PROBE = ["--unshare-all", "--ro-bind", "/", "/", "true"];
 
-/** Package manager → how it installs bubblewrap. The first one found is the machine's. */
+/** Package manager → how it installs bubblewrap. The first one found is used. */
 const INSTALLERS = {
   "apt-get": "apt-get install -y bubblewrap",
   dnf: "dnf install -y bubblewrap",
@@ -14,7 +14,7 @@ const INSTALLERS = {
   apk: "apk add bubblewrap",
 };
 
-/** Kernel settings that keep an installed bubblewrap from starting: the value that does, and the one that helps. */
+/** Kernel settings that stop an installed bubblewrap from starting: the bad value, and the good one. */
 const KERNEL_SETTINGS = [
   { name: "kernel.apparmor_restrict_unprivileged_userns", bad: "1", good: "0" },
   { name: "kernel.unprivileged_userns_clone", bad: "0", good: "1" },
@@ -24,8 +24,8 @@ const KERNEL_SETTINGS = [
 /**
  * @typedef {object} SandboxStatus
  * @property {boolean} available a sandboxed program really starts
- * @property {string} description what there is, or what is missing
- * @property {string | undefined} command what to run to have one; unknown when undefined
+ * @property {string} description what is available, or what is missing
+ * @property {string | undefined} command what to run to get one; unknown if undefined
  */
 
 /** Tries a sandboxed `true`. @returns {SandboxStatus} */
@@ -33,7 +33,7 @@ export function sandboxStatus() {
   if (process.platform !== "linux") {
     return {
       available: false,
-      description: `bubblewrap does not exist for ${process.platform}`,
+      description: `bubblewrap is not available for ${process.platform}`,
       command: undefined,
     };
   }
@@ -46,14 +46,14 @@ export function sandboxStatus() {
   return { available: false, description, command: kernelCommand() };
 }
 
-/** That in one line: what there is, or what is missing and the command that helps. */
+/** The same in one line: what is available, or what is missing and the command that helps. */
 export function sandboxLine() {
   const { available, description, command } = sandboxStatus();
   if (available) return `sandbox: ${description}`;
   return `sandbox: none, ${description}${command ? `; run \`${command}\`` : ""}`;
 }
 
-/** Installs bubblewrap where that needs no question: as root on Debian and its kin. Never fails a set-up. */
+/** Installs bubblewrap if that needs no question: as root on Debian-like systems. Never fails a setup. */
 export function installSandbox() {
   if (process.platform !== "linux" || findOnPath("bwrap")) return;
   if (!isRoot() || !existsSync("/etc/debian_version") || !findOnPath("apt-get")) return;
@@ -65,7 +65,7 @@ export function installSandbox() {
   if (install().ok) return;
   const update = aptGet("update");
   const result = update.ok ? install() : update;
-  if (!result.ok) say(`bubblewrap could not be installed: ${result.output.split("\n").at(-1)}`);
+  if (!result.ok) say(`can't install bubblewrap: ${result.output.split("\n").at(-1)}`);
 }
 
 function installCommand() {

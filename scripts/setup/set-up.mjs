@@ -1,6 +1,6 @@
 /**
- * Makes a fresh clone ready, and a ready one ready again in no time: packages, the pinned Node, the sandbox,
- * `dist/`. Needs nothing but Node 20 and npm; says one line for each thing it does.
+ * Sets up a fresh clone, and does nothing slow on one that is ready: packages, the pinned Node, the sandbox, `dist/`.
+ * Needs only Node 20 and npm; prints one line per step.
  */
 import { buildIfStale } from "./fresh-build.mjs";
 import { installPackages } from "./packages.mjs";

@@ -1,10 +1,10 @@
-/** A Vitest reporter that leaves the counts of a run in the file that `METIER_TEST_COUNTS` names, and prints nothing. */
+/** A Vitest reporter that writes the counts of a run to the file in `METIER_TEST_COUNTS`, and prints nothing. */
 import { writeFileSync } from "node:fs";
 
 /** @typedef {{ readonly passed: number, readonly failed: number, readonly skipped: number }} Counts */
 
 /**
- * Failures that belong to no test count as well: a file that cannot be loaded, an error that nobody caught.
+ * Counts failures outside tests too: a file that can't be loaded, an uncaught error.
  *
  * @param {readonly import("vitest/node").TestModule[]} modules
  * @param {readonly unknown[]} unhandled
@@ -25,7 +25,7 @@ function countTests(modules, unhandled) {
 
 // biome-ignore lint/style/noDefaultExport: Vitest takes a reporter by its default export
 export default class CountReporter {
-  // Read now: the tests' own environment is cleaned of our variables.
+  // Read now: our variables are removed from the tests' own environment.
   #file = process.env.METIER_TEST_COUNTS;
 
   /** @param {readonly import("vitest/node").TestModule[]} modules @param {readonly unknown[]} unhandled */

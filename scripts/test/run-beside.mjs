@@ -1,4 +1,4 @@
-/** Runs a program while others run, too. Plain Node 20. */
+/** Runs programs in parallel with others. Plain Node 20. */
 import { spawn } from "node:child_process";
 import { delimiter } from "node:path";
 import { COMMANDS, ROOT, SetUpError } from "../setup/repository.mjs";
@@ -25,7 +25,7 @@ export function runQuietlyBeside(program, args) {
 }
 
 /**
- * Runs a program whose streams are ours.
+ * Runs a program that shares our streams.
  *
  * @param {string} program
  * @param {readonly string[]} args

@@ -77,7 +77,7 @@ function nameOf({ step, callId }: { readonly step: number; readonly callId: stri
 }
 
 function isUnknown(text: string): boolean {
-  return /^The outcome of this call of `bash` is unknown|capability_outcome_unknown/.test(text);
+  return /^The outcome of this `bash` call is unknown|capability_outcome_unknown/.test(text);
 }
 
 /** What was told to be done was done, once; of the rest it was said that nobody knows, and it was done once or never. */

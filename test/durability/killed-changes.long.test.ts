@@ -135,7 +135,7 @@ describeSandbox(
         await book.work("yes");
         const { events } = await book.look();
         expect(eventsOf(events, "tool-finished")).toMatchObject([
-          { isError: true, text: expect.stringContaining("The outcome of this call of `bash` is unknown") },
+          { isError: true, text: expect.stringContaining("The outcome of this `bash` call is unknown") },
         ]);
         expect(readLedger(book.world.root)).toEqual(["add a"]);
       },

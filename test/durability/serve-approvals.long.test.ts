@@ -66,9 +66,7 @@ describeSandbox("an approval over HTTP", () => {
     for (const { status, body } of replies) {
       if (status === 200) continue;
       expect(body.error).toMatchObject({ code: "already_answered", hint: expect.stringContaining("events") });
-      expect(body.error?.message).toMatch(
-        new RegExp(`was ${first}.* at .*; that answer counts, this one does not`),
-      );
+      expect(body.error?.message).toMatch(new RegExp(`was already ${first}.* at .*; that answer stands`));
     }
     await server.settle(id, "completed");
     const late = await server.call("POST", path, { decision: "deny" }, bob);
@@ -126,7 +124,7 @@ describeSandbox("an approval over HTTP", () => {
     });
     const late = await server.call("POST", `/v1/approvals/${approval?.id}`, { decision: "approve" });
     expect([late.status, late.body.error?.code]).toEqual([410, "expired"]);
-    expect(late.body.error?.message).toMatch(/expired at .*; this answer does not count/);
+    expect(late.body.error?.message).toMatch(/expired at .*, so this answer has no effect/);
   });
 
   test("of a run that ended otherwise, or that was never asked, it is told so", async () => {
@@ -138,7 +136,7 @@ describeSandbox("an approval over HTTP", () => {
     await server.settle(id, "cancelled");
     const late = await server.call("POST", `/v1/approvals/${approval?.id}`, { decision: "approve" });
     expect([late.status, late.body.error?.code]).toEqual([409, "run_cancelled"]);
-    expect(late.body.error?.message).toContain("its run ended before it was answered");
+    expect(late.body.error?.message).toContain("its run ended before anyone answered");
     const unknown = await server.call("POST", "/v1/approvals/nothing", { decision: "approve" });
     expect([unknown.status, unknown.body.error?.code]).toEqual([404, "not_found"]);
   });

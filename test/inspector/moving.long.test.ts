@@ -48,25 +48,25 @@ describeInBrowser("getting around", () => {
     const { page, context } = await service.open("/approvals");
     const second = await context.newPage();
     await second.goto(`${service.url}/#/approvals`);
-    await second.getByText("Nothing waits for you.").waitFor();
+    await second.getByText("Nothing is waiting for you.").waitFor();
     await fillService(service);
     await page.getByText("rm -rf build", { exact: true }).waitFor();
     await second.getByText("rm -rf build", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Deny" }).click();
-    await second.getByText("Nothing waits for you.").waitFor();
+    await second.getByText("Nothing is waiting for you.").waitFor();
   });
 
   test("[18] a server that goes away is told of, and what changed meanwhile is there when it is back", async () => {
     const world = createFilledWorld();
     const first = await inspect(world);
     const { page } = await first.open("/approvals");
-    await page.getByText("Nothing waits for you.").waitFor();
+    await page.getByText("Nothing is waiting for you.").waitFor();
     const port = Number(new URL(first.url).port);
     await first.stop();
-    await page.getByText("The server does not answer.").waitFor();
+    await page.getByText("The server doesn't answer.").waitFor();
     const again = await inspect(world, { port });
     await again.call("POST", "/v1/runs", { skill: "build", message: "Please run: rm -rf build" });
     await page.getByText("rm -rf build", { exact: true }).waitFor();
-    await page.getByText("The server does not answer.").waitFor({ state: "detached" });
+    await page.getByText("The server doesn't answer.").waitFor({ state: "detached" });
   });
 });

@@ -33,16 +33,16 @@ describeInBrowser("tenants and keys", () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: service.url });
     await page.getByRole("button", { name: "New tenant" }).click();
     await page.getByLabel("Name").fill("acme");
-    await page.getByRole("button", { name: "Make the tenant" }).click();
+    await page.getByRole("button", { name: "Create tenant" }).click();
     await page.getByRole("heading", { level: 1, name: "acme" }).waitFor();
     await page.getByText("No key yet.").waitFor();
     await page.getByRole("button", { name: "New key" }).click();
     await page.getByLabel("Name").fill("Admin of Acme");
     await page.getByLabel("Role").selectOption("admin");
     await page.getByLabel("For one user").fill("ada");
-    await page.getByLabel("Counts until").fill("2100-01-01");
-    await page.getByRole("button", { name: "Make the key" }).click();
-    await page.getByText("Here is the key. It is not shown again.").waitFor();
+    await page.getByLabel("Valid until").fill("2100-01-01");
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByText("This is the key. It won't be shown again.").waitFor();
     await page.getByRole("button", { name: "Copy the key" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const key = await page.evaluate<string>("navigator.clipboard.readText()");
@@ -72,7 +72,7 @@ describeInBrowser("tenants and keys", () => {
     await page.getByLabel("Name").fill("reader");
     await page.getByLabel("Role").selectOption("scopes");
     await page.getByLabel("operate").check();
-    await page.getByRole("button", { name: "Make the key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     const key = await page.locator("code.key-text").innerText();
     const other = await service.open("/quotas", { key });
     await other.page.getByRole("heading", { level: 1, name: "Quotas and usage" }).waitFor();
@@ -96,11 +96,11 @@ describeInBrowser("tenants and keys", () => {
     const { page } = await service.open("/tenants");
     await page.getByRole("link", { name: "acme" }).click();
     await page.getByRole("button", { name: "Delete" }).click();
-    const last = page.getByRole("button", { name: "Delete all of it" });
+    const last = page.getByRole("button", { name: "Delete everything" });
     expect(await last.isDisabled()).toBe(true);
-    await page.getByLabel("Type its name to go on").fill("acm");
+    await page.getByLabel("Type its name to continue").fill("acm");
     expect(await last.isDisabled()).toBe(true);
-    await page.getByLabel("Type its name to go on").fill("acme");
+    await page.getByLabel("Type its name to continue").fill("acme");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Tenants and keys" }).waitFor();
     await expect
@@ -119,7 +119,7 @@ describeInBrowser("tenants and keys", () => {
     for (const name of ["default", "<img src=x onerror=window.hacked=1>"]) {
       await page.getByRole("button", { name: "New tenant" }).click();
       await page.getByLabel("Name").fill(name);
-      await page.getByRole("button", { name: "Make the tenant" }).click();
+      await page.getByRole("button", { name: "Create tenant" }).click();
       await page.getByRole("dialog").getByRole("alert").waitFor();
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -216,19 +216,19 @@ describeInBrowser("workers and queue", () => {
     const service = await inspect(world);
     await announceWorker(world, "elsewhere");
     const { page } = await service.open("/workers");
-    await page.getByText("Nothing waits, and nothing is worked on.").waitFor();
+    await page.getByText("Nothing is waiting or in progress.").waitFor();
     await service.call("POST", "/v1/runs", { skill: "build", message: "Please run: echo one" });
     await expect
-      .poll(() => page.getByText("Wait for a person or a time").locator("..").innerText())
+      .poll(() => page.getByText("Waiting for a person or a time").locator("..").innerText())
       .toContain("1");
     const worker = page.getByRole("row", { name: /elsewhere/ });
     await worker.getByText("working").waitFor();
     await worker.getByText("3 of 8").waitFor();
     await worker.getByRole("button", { name: /^Drain / }).click();
-    await page.getByRole("button", { name: "Let it go on" }).click();
+    await page.getByRole("button", { name: "Keep it running" }).click();
     await worker.getByText("working").waitFor();
     await worker.getByRole("button", { name: /^Drain / }).click();
-    await page.getByRole("button", { name: "Let it drain" }).click();
+    await page.getByRole("button", { name: "Drain it" }).click();
     await worker.getByText("draining").waitFor();
   });
 });
@@ -241,7 +241,7 @@ describeInBrowser("quotas and usage", () => {
     await page.getByRole("link", { name: "Its quotas" }).click();
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByLabel("Runs at the same time").fill("many");
-    await page.getByText("Write a whole number, or nothing for no limit.").waitFor();
+    await page.getByText("Enter a whole number, or leave it empty for no limit.").waitFor();
     expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
     await page.getByLabel("Runs at the same time").fill("4");
     await page.getByLabel("Storage, in megabytes").fill("1.5");
@@ -258,9 +258,9 @@ describeInBrowser("quotas and usage", () => {
     await own.page.getByText("Open runs: 7").waitFor();
     await own.page.getByRole("button", { name: "Quotas for one user" }).click();
     await own.page.getByLabel("User", { exact: true }).fill("ada");
-    await own.page.getByLabel("Starts in a minute").fill("2");
+    await own.page.getByLabel("Starts per minute").fill("2");
     await own.page.getByRole("button", { name: "Save" }).click();
-    await own.page.getByRole("row", { name: /ada.*Starts in a minute: 2/ }).waitFor();
+    await own.page.getByRole("row", { name: /ada.*Starts per minute: 2/ }).waitFor();
     const saved = await service.call("GET", "/v1/quotas", undefined, key);
     expect(saved).toMatchObject({
       tenant: { concurrentRuns: 4, storageBytes: 1_572_864 },
@@ -268,7 +268,7 @@ describeInBrowser("quotas and usage", () => {
       users: { ada: { startsPerMinute: 2 } },
     });
     await own.page.getByRole("button", { name: "Edit: ada" }).click();
-    await own.page.getByLabel("Starts in a minute").fill("");
+    await own.page.getByLabel("Starts per minute").fill("");
     await own.page.getByRole("button", { name: "Save" }).click();
     await own.page.getByRole("row", { name: /ada/ }).waitFor({ state: "detached" });
   });
@@ -302,12 +302,12 @@ describeInBrowser("audit", () => {
     const service = await inspect(createBuildWorld());
     for (const name of ["one", "two"]) await service.call("POST", "/v1/agents", { name, instructions: "x" });
     const { page } = await service.open("/audit");
-    await page.getByText("The log is whole.").waitFor();
+    await page.getByText("The log is intact.").waitFor();
     const rows = page.getByRole("grid").getByRole("row");
     await expect.poll(() => rows.nth(1).innerText()).toContain("two");
     await page.getByLabel("Order").selectOption("oldest");
     await expect.poll(() => rows.nth(1).innerText()).not.toContain("two");
-    await page.getByLabel("To what").fill("two");
+    await page.getByLabel("Target").fill("two");
     await expect.poll(() => rows.count()).toBe(2);
     await page.getByRole("grid").focus();
     await page.keyboard.press("Enter");
@@ -315,8 +315,8 @@ describeInBrowser("audit", () => {
     expect(new URL(page.url()).hash).toMatch(/order=oldest.*subject=two.*line=\d/);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.getByLabel("To what").fill("three");
-    await page.getByText("No line passes this filter.").waitFor();
+    await page.getByLabel("Target").fill("three");
+    await page.getByText("No line matches this filter.").waitFor();
     await service.call("POST", "/v1/agents", { name: "three", instructions: "x" });
     await rows.nth(1).getByText("three").waitFor();
   });
@@ -327,12 +327,12 @@ describeInBrowser("audit", () => {
     for (const name of ["one", "two", "three", "four"])
       await service.call("POST", "/v1/agents", { name, instructions: "x" });
     const { page } = await service.open("/audit");
-    await page.getByText("The log is whole.").waitFor();
-    await page.getByRole("button", { name: "Compute the digests anew" }).click();
-    await page.getByText("are those of what the lines say").waitFor();
+    await page.getByText("The log is intact.").waitFor();
+    await page.getByRole("button", { name: "Recompute the digests" }).click();
+    await page.getByText("match their contents").waitFor();
     const store = new DatabaseSync(storeOf(world));
     store.exec("UPDATE audit SET subject = 'another' WHERE subject = 'two'");
-    await page.getByRole("button", { name: "Compute the digests anew" }).click();
+    await page.getByRole("button", { name: "Recompute the digests" }).click();
     await page.getByText(/^Line \d+ was changed\.$/).waitFor();
     store.exec("DELETE FROM audit WHERE subject = 'three'");
     store.close();
@@ -373,8 +373,8 @@ describeInBrowser("forms and questions", () => {
     await page.getByLabel("Name").fill("one more");
     await page.getByLabel("Role").selectOption("scopes");
     expect(await findViolations(page)).toEqual([]);
-    await page.getByRole("button", { name: "Make the key" }).click();
-    await page.getByText("Here is the key. It is not shown again.").waitFor();
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByText("This is the key. It won't be shown again.").waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

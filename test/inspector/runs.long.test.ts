@@ -13,15 +13,15 @@ describeInBrowser("the inspector's runs", () => {
   test("[18] a run appears in the list by itself, waits, is approved, and shows what it did and left", async () => {
     const service = await inspect(createRunWorld({ build: ["allowed-tools: Bash"] }));
     const { page, complaints } = await service.open("/runs");
-    await page.getByText("No run is known here yet.").waitFor();
+    await page.getByText("No runs yet.").waitFor();
     const { id } = await service.call<{ id: string }>("POST", "/v1/runs", {
       skill: "build",
       message: `Please run: ${COMMAND}`,
     });
     await page.getByRole("row", { name: /build/ }).getByText("waiting").waitFor();
     await page.getByRole("link", { name: /build/ }).click();
-    await page.getByText("This run waits for an answer.").waitFor();
-    await page.getByRole("option", { name: /Waiting for approval.*still going on/ }).waitFor();
+    await page.getByText("This run is waiting for an answer.").waitFor();
+    await page.getByRole("option", { name: /Waiting for approval.*in progress/ }).waitFor();
     const { data } = await service.call<{ data: { id: string }[] }>("GET", "/v1/approvals?status=pending");
     await service.call("POST", `/v1/approvals/${data[0]?.id}`, { decision: "approve" });
     await page.getByText("completed").first().waitFor();

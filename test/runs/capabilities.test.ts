@@ -125,7 +125,7 @@ describeSandbox("a run of a skill with capabilities", () => {
     const { result: stranger } = await run({ skill: "stranger", caller: ALICE });
     expect(stranger.refusal?.message).toContain("which only a trusted skill may use");
     const { result: nobody } = await run({ skill: "memo" });
-    expect(nobody.refusal?.message).toContain("not known who asks");
+    expect(nobody.refusal?.message).toContain("the request names none");
     expect(await metier.plan({ skill: "diary", caller: ALICE })).toMatchObject({
       ok: true,
       outline: { capabilities: ["memo.diary"] },

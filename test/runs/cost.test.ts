@@ -175,7 +175,7 @@ describe("[U6] [runs] max-cost-per-day", () => {
     expect((await world.cli("run", "echo")).stdout).toBe("One.\n");
     const { code, stderr, stdout } = await world.cli("run", "echo");
     expect([code, stdout]).toEqual([4, ""]);
-    expect(stderr).toContain("today's runs have cost $2.0000 of $2 (`runs.max-cost-per-day`)");
+    expect(stderr).toContain("today's runs cost $2.0000 of $2 (`runs.max-cost-per-day`)");
     expect(stderr).toContain("raise `max-cost-per-day` under `[runs]`");
     expect((await world.cli("chat", "Hi.")).stderr).toContain("`runs.max-cost-per-day`");
     expect((await world.cli("runs", "--json")).json.runs).toHaveLength(2);
@@ -311,7 +311,7 @@ describe("[U5] an unknown model", () => {
     world.write({
       "home/.metier/config.toml": `${provider.toml("anthropic")}\n[skills.echo]\nmodel = "foo"\n`,
     });
-    expect((await world.cli("run", "echo")).stderr).toContain("`[skills.echo]` of your config names");
+    expect((await world.cli("run", "echo")).stderr).toContain("`[skills.echo]` in your config names");
     expect(provider.requests()).toHaveLength(0);
   });
 });

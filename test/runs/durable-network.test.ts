@@ -89,7 +89,7 @@ describeSandbox("a durable run that reaches a host", () => {
     const reaching = await openSite();
     const durable = openDurable(reaching.world, [
       bash(`${reaching.fetchPage}; ${ADD}`),
-      bash(ADD, { toolResult: "in a tool call of its own" }),
+      bash(ADD, { toolResult: "in a separate tool call" }),
       says("Done."),
     ]);
     const metier = await open(reaching, durable);

@@ -56,7 +56,7 @@ test("every run has a workspace and a conversation of its own", async () => {
   const folder = join(iteration.path, "eval-greeting", "with_skill");
   expect(existsSync(join(folder, "run-3", "outputs", "greeting.txt"))).toBe(true);
   expect(readJson(folder, "grading.json")).toMatchObject({
-    assertion_results: [{ evidence: "It held in 3 of 3 runs." }, {}, {}],
+    assertion_results: [{ evidence: "Passed in 3 of 3 runs." }, {}, {}],
     summary: { total: 9 },
   });
 });
@@ -167,7 +167,7 @@ test("nothing is approved unless it is said, and that is reported", async () => 
     workspace: join(world.root, "greet-workspace"),
   });
   expect(diagnostics).toMatchObject([{ code: "eval.calls-denied", severity: "warning" }]);
-  expect(benchmark.runs[0]?.notes.join()).toContain("`write_file` was not allowed");
+  expect(benchmark.runs[0]?.notes.join()).toContain("`write_file` was denied");
 });
 
 test("an evaluation ends when its tokens are used up, and keeps what it has", async () => {
@@ -176,7 +176,7 @@ test("an evaluation ends when its tokens are used up, and keeps what it has", as
     concurrency: 1,
     maxTokens: 200,
   });
-  expect(stopped).toContain("of 200 tokens of this evaluation are used");
+  expect(stopped).toContain("of 200 tokens of this evaluation");
   expect(benchmark.runs.length).toBeGreaterThan(0);
   expect(benchmark.runs.length).toBeLessThan(40);
   expect(existsSync(join(iteration.path, "benchmark.json"))).toBe(true);

@@ -61,7 +61,7 @@ test("what is declared but not granted is not there, and the run says what to wr
   const world = worldWith("{ read: [../data], network: [api.example.com] }", "");
   const { run } = await openRuns(world, [
     calls("read_file", { path: "../data/in.txt" }),
-    says("Done.", { toolResult: { contains: ["outside of what this run sees"] } }),
+    says("Done.", { toolResult: { contains: ["outside the folders this run can see"] } }),
   ]);
   const { result } = await run({ skill: "pdf" });
   expect(result.sandbox).toMatchObject({ granted: NOTHING, used: NOTHING });
@@ -97,7 +97,7 @@ test("a granted folder that is not there is said, and not made", async () => {
   expect(result.sandbox.granted).toEqual(NOTHING);
   expect(result.diagnostics.find(({ code }) => code === "sandbox.path-not-shown")).toMatchObject({
     message: expect.stringContaining("it does not exist"),
-    hint: expect.stringContaining("make the folder"),
+    hint: expect.stringContaining("create the folder"),
   });
   expect(existsSync(join(world.root, "gone"))).toBe(false);
 });
@@ -120,7 +120,7 @@ test("a nested run has a grant only where the run that starts it has it", async 
   const { run } = await openRuns(world, [
     useSkill("pdf"),
     calls("read_file", { path: "../data/in.txt" }),
-    says("Inner.", { toolResult: { contains: ["outside of what this run sees"] } }),
+    says("Inner.", { toolResult: { contains: ["outside the folders this run can see"] } }),
     says("Outer."),
   ]);
   const { result } = await run({ skill: "outer" });

@@ -51,7 +51,7 @@ describeSandbox("in the sandbox of the run", () => {
     });
     const { result, events } = await runWith(world, [
       bash("echo secret"),
-      bash("echo fine", { toolResult: { contains: ["`bash` was not carried out", "no secrets"] } }),
+      bash("echo fine", { toolResult: { contains: ["`bash` was not run", "no secrets"] } }),
       calls("look", {}, { toolResult: { contains: ["fine"] } }),
       says("Done.", { toolResult: { equals: "seen" } }),
     ]);
@@ -125,9 +125,9 @@ describeSandbox("in the sandbox of the run", () => {
   });
 
   test.each([
-    ["an exit code of its own", "command: exit 3", "exit code 3"],
+    ["an exit code of its own", "command: exit 3", "code 3"],
     ["a crash", 'command: "kill -9 $$"', "SIGKILL"],
-    ["output that is no JSON", "command: echo fine", "no JSON object"],
+    ["output that is no JSON", "command: echo fine", "not a JSON object"],
     ["another decision", `command: ${answering({ decision: "ask" })}`, "`ask`"],
     [
       "another input",
@@ -135,23 +135,23 @@ describeSandbox("in the sandbox of the run", () => {
       "`updatedInput`",
     ],
     ["a program that is not there", "command: [scripts/none]", "scripts/none"],
-    ["no end", "command: sleep 60\n    timeout: 0.5", "within 0.5 seconds"],
+    ["no end", "command: sleep 60\n    timeout: 0.5", "timed out after 0.5 s"],
     [
       "no end, with children that ignore signals",
       `command: "trap '' TERM; (trap '' TERM; sleep 60) & sleep 60"\n    timeout: 0.5`,
-      "within 0.5 seconds",
+      "timed out after 0.5 s",
     ],
-    ["a flood", "command: head -c 3000000 /dev/zero", "bytes more than are read"],
+    ["a flood", "command: head -c 3000000 /dev/zero", "bytes more than the limit"],
     ["no command", "matcher: look", "has no `command`"],
     ["a type that is not known", "type: prompt\n    prompt: Is it fine?", "`prompt`"],
   ])("before a call a hook with %s blocks it", async (_, entry, reason) => {
     const world = worldWith(`pre-tool:\n  - ${entry}\n`);
     const { result } = await runWith(world, [
       calls("look", {}),
-      says("Done.", { toolResult: { contains: ["`look` was not carried out", reason] } }),
+      says("Done.", { toolResult: { contains: ["`look` was not run", reason] } }),
     ]);
     expect(result.denied).toEqual([
-      { tool: "look", reason: expect.stringMatching(/^a `pre-tool` hook could not be asked: /) },
+      { tool: "look", reason: expect.stringMatching(/^a `pre-tool` hook could not be run: /) },
     ]);
     expect(result.denied[0]?.reason).toContain(reason);
   });
@@ -180,7 +180,7 @@ describeSandbox("in the sandbox of the run", () => {
       world,
       [
         calls("look", {}),
-        calls("page", {}, { toolResult: { contains: ["`look` is withheld", "it holds names"] } }),
+        calls("page", {}, { toolResult: { contains: ["blocked the result of `look`", "it holds names"] } }),
         says("Done.", {
           toolResult: { contains: ["text\n\n[note of a `post-tool` hook]\n[The following output"] },
         }),
@@ -202,7 +202,7 @@ describeSandbox("in the sandbox of the run", () => {
       says("Done.", { toolResult: { equals: "seen" } }),
     ]);
     expect(result.diagnostics.filter(({ code }) => code === "hook.failed")).toMatchObject([
-      { message: "A `post-tool` hook could not be carried out: it ended with exit code 7." },
+      { message: "A `post-tool` hook could not be run: it exited with code 7." },
     ]);
   });
 
@@ -225,7 +225,7 @@ describeSandbox("in the sandbox of the run", () => {
     const { result } = await runWith(world, [says("1"), says("2"), says("3"), says("4")]);
     expect(result).toMatchObject({ status: "completed", text: "4", iterations: 4 });
     expect(result.diagnostics.filter(({ code }) => code === "hook.stop-overruled")).toMatchObject([
-      { message: expect.stringContaining("gone on 3 times") },
+      { message: expect.stringContaining("continued 3 times") },
     ]);
   });
 
@@ -301,7 +301,7 @@ describeSandbox("in the sandbox of the run", () => {
       useSkill("told", "Do it.", { toolResult: { contains: ["Inner is done."] } }),
       calls("write_file", { path: "x.txt", content: "x" }),
       calls("look", {}, { toolResult: { contains: ["x.txt"] } }),
-      says("Done.", { toolResult: { contains: ["`look` was not carried out"] } }),
+      says("Done.", { toolResult: { contains: ["`look` was not run"] } }),
     ];
     const { run } = await openRuns(world, script, { tools: [programTool("look", "seen")], config: ALLOW });
     const { result, events } = await run({ skill: "outer", write: true });
@@ -312,7 +312,7 @@ describeSandbox("in the sandbox of the run", () => {
 
 test.each([
   ["bubblewrap", "no sandbox works here"],
-  ["just-bash", "`just-bash` runs no programs"],
+  ["just-bash", "`just-bash` cannot run programs"],
 ])(
   "where `%s` cannot run programs, a `pre-tool` hook blocks, and the others are reported",
   async (backend, reason) => {
@@ -329,7 +329,7 @@ test.each([
     const { result } = await run({ skill: "echo" });
     expect(result.denied).toHaveLength(1);
     expect(result.diagnostics.filter(({ code }) => code === "hook.failed")).toMatchObject([
-      { message: expect.stringContaining(`A \`stop\` hook could not be carried out: ${reason}`) },
+      { message: expect.stringContaining(`A \`stop\` hook could not be run: ${reason}`) },
     ]);
   },
 );
@@ -358,6 +358,6 @@ test("what of the hooks cannot be read is said by the run, and nothing is droppe
   const { run } = await openRuns(world, [says("Done.")]);
   const { result } = await run({ skill: "echo" });
   const said = result.diagnostics.map(({ code, message }) => `${code} ${message}`).join("\n");
-  expect(said.match(/hook.unknown-event `hooks.SubagentStop` is an event of Claude Code/g)).toHaveLength(1);
+  expect(said.match(/hook.unknown-event `hooks.SubagentStop` is a Claude Code event/g)).toHaveLength(1);
   expect(said).toContain("tools.unknown `Grepp` in `hooks`");
 });

@@ -293,13 +293,13 @@ test("a day's budget holds also where nothing is kept", async () => {
   }
   expect(await runFor(metier, "ann")).toMatchObject({ error: { code: "runs.day-budget" } });
   // In another process, too, which keeps its runs.
-  expect((await world.cli("run", "build")).stderr).toContain("today's runs have cost $2.0000 of $2");
+  expect((await world.cli("run", "build")).stderr).toContain("today's runs cost $2.0000 of $2");
 });
 
 test.each<readonly [runs: object, message: RegExp]>([
-  [{ store: "disk" }, /`runs.store` is `disk`; allowed is `files`, `memory`, `none` or a store/],
+  [{ store: "disk" }, /`runs.store` is `disk`; it must be `files`, `memory`, `none` or a store/],
   [{ store: { put: () => undefined } }, /`runs.store` has no function `append`/],
-  [{ keepDays: 0 }, /`runs.keepDays` is `0`; allowed is a number above 0/],
+  [{ keepDays: 0 }, /`runs.keepDays` is `0`; it must be a number above 0/],
   [{ keepDay: 3 }, /has no option `keepDay`/],
 ])("runs: %j is a usage error", async (runs, message) => {
   const world = createRunWorld({});

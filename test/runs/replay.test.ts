@@ -55,7 +55,7 @@ test("a tool that answers otherwise fails the replay, which shows the difference
   const result = await replay();
   expect(result).toMatchObject({ status: "failed", error: { code: "replay.diverged" } });
   expect(result.error?.message).toMatch(
-    /step 2, in the result of `read_file`[\s\S]*recorded: .*two[\s\S]*came: .*TWO AND A HALF/,
+    /step 2, in the result of `read_file`[\s\S]*recorded: .*two[\s\S]*now: .*TWO AND A HALF/,
   );
 });
 
@@ -79,7 +79,7 @@ test("another task and changed instructions are differences", async () => {
   const metier = await world.metier();
   const other = await metier.run({ skill: "count", message: "Count the words.", model: `replay:${file}` });
   expect(other.error).toMatchObject({ code: "replay.diverged" });
-  expect(other.error?.message).toMatch(/a text of the user[\s\S]*lines[\s\S]*words/);
+  expect(other.error?.message).toMatch(/a user's text[\s\S]*lines[\s\S]*words/);
   world.write({
     "home/.metier/skills/count/SKILL.md": readFileSync(
       join(world.home, ".metier/skills/count/SKILL.md"),
@@ -134,7 +134,7 @@ describeSandbox("with commands", () => {
     world.write({ "project/data.txt": "one\n" });
     const diverged = await replay();
     expect(diverged).toMatchObject({ status: "failed", error: { code: "replay.diverged" } });
-    expect(diverged.error?.message).toMatch(/the result of `bash`[\s\S]*recorded: .*2[\s\S]*came: .*1/);
+    expect(diverged.error?.message).toMatch(/the result of `bash`[\s\S]*recorded: .*2[\s\S]*now: .*1/);
   });
 });
 

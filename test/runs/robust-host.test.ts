@@ -55,7 +55,7 @@ describe.each(Object.entries(FAILING))("an `onEvent` that %s [L1]", (_how, onEve
     const failed = result.diagnostics.filter(({ code }) => code === "host.callback-failed");
     expect(failed).toHaveLength(1);
     expect(failed[0]?.message).toMatch(
-      /^`onEvent` of the program failed: (?:the socket is gone|a value that)/,
+      /^The program's `onEvent` failed: (?:the socket is gone|a value that)/,
     );
     const log = readLog(world, result.runId);
     expect(log.at(-1)).toMatchObject({ type: "run-finished" });
@@ -103,7 +103,7 @@ test("a callback that fails after its run has ended reaches the logger", async (
   late.reject(new Error("too late"));
   await wait(1);
   expect(lines.at(-1)).toEqual([
-    "`onEvent` of the program failed: too late",
+    "The program's `onEvent` failed: too late",
     expect.objectContaining({ code: "host.callback-failed", callback: "onEvent", err: expect.any(Error) }),
   ]);
 });
@@ -128,7 +128,7 @@ describe("a question that is not answered is a no, and the result says so [L1]",
   test("`approve` that answers with something else", async () => {
     const { result } = await asking({ approve: (() => true) as never });
     expect(result.denied).toMatchObject([
-      { reason: expect.stringContaining("`approve` answered with a boolean, which is none of `yes`, `no`") },
+      { reason: expect.stringContaining("`approve` returned a boolean; it must be `yes`, `no`") },
     ]);
   });
 

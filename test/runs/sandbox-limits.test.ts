@@ -28,7 +28,7 @@ describeSandbox("the limits of the config", () => {
       says("Done."),
     ]);
     const { events } = await run({ skill: "eager", approve: "all" });
-    expect(eventsOf(events, "tool-finished")[0]?.text).toContain("at most 20 are allowed");
+    expect(eventsOf(events, "tool-finished")[0]?.text).toContain("the limit is 20");
   });
 
   verifies(182, "end a command that fills the work folder, and refuse the next one", async () => {
@@ -36,9 +36,9 @@ describeSandbox("the limits of the config", () => {
     const { run } = await openRuns(createLimitedWorld(), [bash(fill), bash("echo again"), says("Done.")]);
     const { events } = await run({ skill: "eager", approve: "all" });
     const [filled, again] = eventsOf(events, "tool-finished").map(({ text }) => text);
-    expect(filled).toContain("at most 1048576 are allowed (`sandbox.work-mb`)");
-    expect(again).toContain("at most 1048576 are allowed (`sandbox.work-mb`)");
-    expect(again).toContain("Nothing is run until there is less.");
+    expect(filled).toContain("the limit is 1048576 bytes (`sandbox.work-mb`)");
+    expect(again).toContain("the limit is 1048576 bytes (`sandbox.work-mb`)");
+    expect(again).toContain("No command runs until it is smaller.");
   });
 
   const showTest = test.skipIf(!existsSync("/usr/bin/prlimit"));

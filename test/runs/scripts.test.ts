@@ -43,7 +43,7 @@ describeSandbox("metier.script", () => {
         trust: "trusted",
         files: [{ path: "out.txt", size: 5 }],
         sandbox: { backend: "bubblewrap" },
-        error: { code: "script.failed", message: "`scripts/run.sh` ended with exit code 3." },
+        error: { code: "script.failed", message: "`scripts/run.sh` exited with code 3." },
       });
       expect(heard.join("")).toContain("stderr: a b\n");
       const log = readLog(world, result.runId);
@@ -130,7 +130,7 @@ describeSandbox("metier.script", () => {
     const result = await metier.script({ skill: "demo", script: "sleep.sh", timeoutMs: 600_000 });
     expect(result).toMatchObject({
       status: "limited",
-      error: { message: expect.stringContaining("500 ms") },
+      error: { message: expect.stringContaining("0.5 s") },
     });
   });
 
@@ -139,7 +139,7 @@ describeSandbox("metier.script", () => {
     for (const word of [1, null, undefined]) {
       const args = ["a", word] as string[];
       const asked = metier.script({ skill: "demo", script: "a.sh", args });
-      await expect(asked).rejects.toThrow(`is a text, not \`${word}\``);
+      await expect(asked).rejects.toThrow(`must be a string, not \`${word}\``);
     }
   });
 
@@ -191,7 +191,7 @@ describeSandbox("metier.script", () => {
         status: "limited",
         ended: "timeout",
         stdout: "begun\n",
-        error: { code: "script.stopped", message: expect.stringContaining(`${timeoutMs} ms`) },
+        error: { code: "script.stopped", message: expect.stringContaining(`${timeoutMs / 1000} s`) },
       });
       const stop = new AbortController();
       const onOutput = (): void => stop.abort();
@@ -280,6 +280,6 @@ describeSandbox("programs that a script asks for", () => {
     const { error } = await (await world.metier()).script({ skill: "demo", script: "script" });
     if (error === undefined) return; // This machine has it.
     expect(error.code).toBe("program.missing");
-    expect(error.message).toContain(`\`${program}\` is not among the programs that sandboxed commands find.`);
+    expect(error.message).toContain(`The sandbox has no \`${program}\`.`);
   });
 });

@@ -116,8 +116,8 @@ describe("the store without a sandbox", () => {
   test("says what it does not take, as a fault of the program", async () => {
     const metier = await createRunWorld({ demo: [] }).metier();
     const store = metier.store("demo", { user: "ann" });
-    expect(() => store.set("", 1)).toThrow("A key is a text");
-    expect(() => store.set("a", "x".repeat(300_000))).toThrow("at most 262144");
+    expect(() => store.set("", 1)).toThrow("A key must be a non-empty string");
+    expect(() => store.set("a", "x".repeat(300_000))).toThrow("the limit is 262144 bytes");
     expect(() => metier.store("demo", { user: "ann", global: true })).toThrow("not both");
     expect(() => metier.store("none")).toThrow("`none` was not found");
   });

@@ -74,7 +74,7 @@ describe("a run with `output`", () => {
       says(GOOD, {
         lastUserText: {
           contains: [
-            "Your answer does not fit the output schema: total: ",
+            "Your answer does not match the output schema: total: ",
             "due: ",
             "the corrected JSON value alone",
           ],
@@ -110,7 +110,7 @@ describe("a run with `output`", () => {
     expect(result).toMatchObject({
       status: "failed",
       iterations: 1,
-      error: { code: "output.invalid", message: expect.stringContaining("no step is left to ask again") },
+      error: { code: "output.invalid", message: expect.stringContaining("no steps are left to ask again") },
     });
   });
 
@@ -229,7 +229,7 @@ describe("a skill with `output-schema`", () => {
     answering("no idea", "none");
     const failed = await home.cli("run", "triage", "Which?");
     expect(failed.code).not.toBe(0);
-    expect(failed.stderr).toContain("does not fit the output schema");
+    expect(failed.stderr).toContain("does not match the output schema");
   });
 
   test("that cannot be used stops its run before a model is asked", async () => {
@@ -266,7 +266,7 @@ describe("a skill with `output-schema`", () => {
       expect(used.structuredContent).toEqual({ label: "bug", urgent: false });
       const { isError, text } = await callText(client, "triage__use_skill", { message: "Which?" });
       expect(isError).toBe(true);
-      expect(text).toContain("does not fit the output schema");
+      expect(text).toContain("does not match the output schema");
     });
 
     test("is no tool of its own where the server runs nothing", async () => {

@@ -228,7 +228,7 @@ describe("toolsets that are not loaded", () => {
   });
 });
 
-describeSandbox("the process of the toolsets", () => {
+describeSandbox("the toolset process", () => {
   test("has the declared variables, and no secret any more once an untrusted text is in the conversation", async () => {
     const world = createPdf('env: [PDF_KEY]\nallowed-tools: ["pdf:key", Skill]');
     world.write({
@@ -310,7 +310,7 @@ describeSandbox("the process of the toolsets", () => {
       [
         EXTRACT,
         calls("pdf__extract", { page: 4 }, { toolResult: "page 3" }),
-        says("Done.", { toolResult: "not trusted as it is now" }),
+        says("Done.", { toolResult: "in its current form is not trusted" }),
       ],
       { paths: [folder] },
     );

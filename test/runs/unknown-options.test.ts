@@ -44,11 +44,7 @@ const CALLS: Readonly<Record<string, readonly [call: Call, unknown: string, hint
     "maxConversationToken",
     "Did you mean `maxConversationTokens`?",
   ],
-  "chat.send": [
-    async (m) => (await m.chat()).send("Hi.", { abort: 1 } as never),
-    "abort",
-    /^It has `signal`/,
-  ],
+  "chat.send": [async (m) => (await m.chat()).send("Hi.", { abort: 1 } as never), "abort", /^Use `signal`/],
   "chat.compact": [
     async (m) => (await m.chat()).compact({ signl: 1 } as never),
     "signl",
@@ -63,7 +59,7 @@ const CALLS: Readonly<Record<string, readonly [call: Call, unknown: string, hint
   "offer.call": [
     async (m) => (await m.offerSkills()).call("list_skills", {}, { abortSignal: 1 } as never),
     "abortSignal",
-    /^It has `signal` and `userMessage`/,
+    /^Use `signal` and `userMessage`/,
   ],
   useSkillTool: [(m) => m.useSkillTool({ cancelRun: 1 } as never), "cancelRun", /^Did you mean|^It has/],
   skillTools: [(m) => m.skillTools({ budgets: 1 } as never), "budgets", "Did you mean `budget`?"],
@@ -155,7 +151,7 @@ describe("an unknown option [L6]", () => {
   ])("a request %j names no skill", async (request, what) => {
     const { metier } = await openRuns(createRunWorld({ build: [] }), []);
     await expect(metier.run(request as never)).rejects.toThrow(
-      `\`skill\` of \`run\` is ${what}; it has to be the name of a skill.`,
+      `\`skill\` of \`run\` is ${what}; it must be a skill's name.`,
     );
   });
 

@@ -185,9 +185,9 @@ describe("a view", () => {
     const ada = metier.for({ userId: "ada", tenantId: "acme" });
     const model = createScriptModel([says("Done.")]);
     await expect(ada.run({ skill: "work", model, caller: { userId: "bob" } })).rejects.toThrow(
-      "act for `tenant/acme/bob`",
+      "for `tenant/acme/bob`",
     );
-    await expect(ada.chat({ caller: { tenantId: "other" } })).rejects.toThrow("act for `tenant/other/ada`");
+    await expect(ada.chat({ caller: { tenantId: "other" } })).rejects.toThrow("for `tenant/other/ada`");
     expect(() => ada.start({ skill: "work", caller: { isLocal: true } })).toThrow(
       "the person at this machine",
     );

@@ -43,7 +43,7 @@ describe("enablement", () => {
     const metier = await world.metier({ allow: ["pdf-*", "code-*"], deny: ["*-old"] });
     expect(metier.names()).toEqual(["code-review", "pdf-read"]);
     expect(metier.require("pdf-old").reason).toBe("denied by `*-old` in `skills.deny`");
-    expect(metier.require("other").reason).toBe("not among the names in `skills.allow`");
+    expect(metier.require("other").reason).toBe("not listed in `skills.allow`");
   });
 
   verifies(

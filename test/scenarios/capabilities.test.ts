@@ -135,7 +135,7 @@ describe("metier capability invoke", () => {
     const flags = ["capability", "invoke", "notes.pad", "add", "--input", '{"text": "x"}'];
     const piped = await world.cli(...flags);
     expect(piped.code).toBe(3);
-    expect(piped.stderr).toContain("nobody can be asked");
+    expect(piped.stderr).toContain("nobody can confirm it");
     const { code, json } = await world.cliAnswering([], ...flags, "--json");
     expect(code).toBe(3);
     expect(json).toEqual({

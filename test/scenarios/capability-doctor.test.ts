@@ -36,8 +36,8 @@ test("doctor says what is wrong and how to mend it, and says nothing where nothi
   chmodSync(join(vault, "key.json"), 0o644);
   const { code, stdout } = await world.cli("doctor");
   expect(code).toBe(0);
-  expect(stdout).toMatch(/provider lost \(config, bridge, no-such-program-here\): not usable\. .+\n +→ /);
-  expect(stdout).toContain("vault: not usable.");
+  expect(stdout).toMatch(/provider lost \(config, bridge, no-such-program-here\): unusable\. .+\n +→ /);
+  expect(stdout).toContain("vault: unusable.");
   expect(stdout).toContain(`chmod 600 '${join(vault, "key.json")}'`);
   expect((await createWorld().cli("doctor")).stdout).not.toContain("Capabilities");
 });
@@ -51,7 +51,7 @@ test("a damaged file of accounts is told to its user, who can still use the rest
   const folder = join(world.home, ".metier/state/capabilities/accounts", user, "notes.web");
   for (const file of readdirSync(folder)) writeFileSync(join(folder, file), "no json");
   const { stdout } = await world.cli("doctor");
-  expect(stdout).toMatch(/accounts: not usable\. .*is damaged/);
+  expect(stdout).toMatch(/accounts: unusable\. .*is damaged/);
   const other = `not-${userInfo().username}`;
   expect((await world.cli("capability", "list", "--user", other)).code).toBe(0);
   expect((await world.cli("capability", "invoke", "notes.pad", "list")).code).toBe(0);

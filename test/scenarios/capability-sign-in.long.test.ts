@@ -85,7 +85,7 @@ describe("a sign-in with a device code", () => {
   test("is finished by `auth begin --listen` alone, and Ctrl-C ends a wait", async () => {
     const world = createNotesWorld();
     const waiting = startCommand(world, ["capability", "auth", "begin", "notes.diary", "--listen"]);
-    await expect.poll(waiting.text, { timeout: 8000 }).toContain("Waiting until it is done");
+    await expect.poll(waiting.text, { timeout: 8000 }).toContain("Waiting for the sign-in");
     waiting.interrupt();
     expect(await waiting.ended).toBe(130);
     expect(waiting.text()).toContain("error: Cancelled.");
@@ -131,7 +131,7 @@ describe("a sign-in in a browser", () => {
   test("is completed by the browser itself, which comes back to where the command listens", async () => {
     const world = createNotesWorld();
     const waiting = startCommand(world, ["capability", "auth", "begin", "notes.web", "--listen"]);
-    await expect.poll(waiting.text, { timeout: 8000 }).toContain("Waiting until it is done");
+    await expect.poll(waiting.text, { timeout: 8000 }).toContain("Waiting for the sign-in");
     const open = /^open: (.+)$/m.exec(waiting.text())?.[1] ?? "";
     const back = new URL(new URL(open).searchParams.get("redirect_uri") ?? "");
     expect(back.hostname).toBe("127.0.0.1");

@@ -148,13 +148,13 @@ describe.skipIf(!HAS_TERMINAL)("a chat in a terminal", () => {
       ...type("Write."),
       { expect: "+new" },
       { expect: '"write_file(./out/**)" = "allow"' },
-      { expect: "Allow it?" },
+      { expect: "Allow? " },
       { send: "a\r" },
       { expect: "Done." },
       ...EXIT,
     ];
     const { screen } = await run(world, steps, "--write");
-    expect(screen.match(/Allow it\?/g)).toHaveLength(1);
+    expect(screen.match(/Allow\? /g)).toHaveLength(1);
     expect(existsSync(join(world.project, "out/2.txt"))).toBe(true);
     expect(readFileSync(join(world.home, ".metier/config.toml"), "utf8")).toContain(
       '[tools]\n"write_file(./out/**)" = "allow"',
@@ -173,7 +173,7 @@ describe.skipIf(!HAS_TERMINAL)("a chat in a terminal", () => {
       ...type("Write."),
       { expect: "\u001b[?2004l" },
       { send: "y\n" },
-      { expect: "Allow it?" },
+      { expect: "Allow? " },
       { send: "n\r" },
       { expect: "Done." },
       ...EXIT,
@@ -198,7 +198,7 @@ describe.skipIf(!HAS_TERMINAL)("a chat in a terminal", () => {
     ];
     expect((await run(world, steps)).code).not.toBe(0);
     const again: readonly TerminalStep[] = [
-      { expect: "Continuing a chat of 1 turn" },
+      { expect: "Continuing a chat with 1 turn" },
       ...type("moons"),
       { expect: "About moons" },
       ...type("/continue"),

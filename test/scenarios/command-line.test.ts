@@ -283,7 +283,7 @@ describe("what goes wrong outside of skills", () => {
 
   test("whoever still asks for the desk is told that it is an example now, wherever its name is used", async () => {
     const world = createWorld();
-    const moved = "It is an example now: see `examples/desk` in the repository.";
+    const moved = "It is now an example: see `examples/desk` in the repository.";
     for (const words of [
       ["enable", "desk"],
       ["show", "desk"],

@@ -30,7 +30,7 @@ test("lost requests are shown with who wins them and the words that would", asyn
   const world = createKites();
   const { code, stdout } = await world.cli("describe", "mend-kites");
   expect(code).toBe(0);
-  expect(stdout).toContain("mend-kites: 2 of 3 requests go right by the description.");
+  expect(stdout).toContain("mend-kites: the description routes 2 of 3 requests correctly.");
   expect(stdout).toMatch(/torn fabric on my flyer {2}goes to sew-sails/);
   const { json } = await world.cli("describe", "mend-kites", "--json");
   expect(json.before.queries[1]).toMatchObject({ winner: "sew-sails", passed: false });
@@ -96,7 +96,7 @@ output-price = 4
   expect([replayed.code, replayed.stderr]).toEqual([0, ""]);
   expect(replayed.stdout).toContain("Proposed: Mends torn kites.");
   const twice = await world.cli("describe", "mend-kites", "--replay", "a.jsonl", "--model", "paid");
-  expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("stands in for a model")]);
+  expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("replaces the model")]);
   const nothing = await world.cli("describe", "mend-kites", "--record", "b.jsonl");
   expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("--model <name>")]);
 });

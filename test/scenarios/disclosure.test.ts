@@ -68,7 +68,7 @@ describe("the command line", () => {
   test("`prompt --budget` says when a budget is too small for anything", async () => {
     const { stdout, stderr } = await library().cli("prompt", "--budget", "5");
     expect(stdout).toMatch(/^\d+ skills are available, too many to list/);
-    expect(stderr).toContain("above the budget: 128 tokens are always enough");
+    expect(stderr).toContain("over the budget; 128 tokens are always enough");
   });
 
   test("`prompt --mount-path ''` names skills in the workspace itself", async () => {
@@ -158,7 +158,7 @@ describe("`read` with a file", () => {
     world.write({ "home/.metier/skills/a/references/guide.md": text });
     const { stdout, stderr } = await world.cli("read", "a", "references/guide.md");
     expect(stdout).toBe("a[31mredevil\n");
-    expect(stderr).toContain("2 characters that cannot be seen left out (U+001B)");
+    expect(stderr).toContain("Left out 2 invisible characters (U+001B)");
     expect((await world.cli("read", "a", "references/guide.md", "--json")).json.text).toBe(text);
     const provider = new SkillContextProvider(await world.metier());
     expect(await provider.getTier3Resource("a", "references/guide.md")).toBe("a[31mredevil\n");

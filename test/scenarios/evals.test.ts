@@ -198,18 +198,18 @@ describe("what is wrong is said", () => {
   test.each([
     [["eval", "b"], 1, "was not found"],
     [["eval", "./nothing"], 2, "There is no skill at"],
-    [["eval", "a", "--record", "x", "--replay", "y"], 2, "exclude each other"],
-    [["eval", "a", "--replay", "y", "--model", "m"], 2, "none can be named with it"],
-    [["eval", "a", "--replay", "y"], 2, "There are no recordings at"],
+    [["eval", "a", "--record", "x", "--replay", "y"], 2, "can't be used together"],
+    [["eval", "a", "--replay", "y", "--model", "m"], 2, "no model option can be used with it"],
+    [["eval", "a", "--replay", "y"], 2, "No recordings at"],
     [["eval", "a", "--runs", "0"], 2, "`--runs` is `0`"],
-    [["eval", "a", "--concurrency", "99"], 2, "at most 16"],
+    [["eval", "a", "--concurrency", "99"], 2, "the limit is 16 runs"],
     [["eval", "a", "--min-pass-rate", "7"], 2, "from 0 to 1"],
     [["eval", "a", "--only", "9", "--replay", RECORDINGS], 2, "There is no eval `9`"],
-    [["eval", "a", "--seed", "1"], 2, "`--seed` says nothing to `metier eval`"],
+    [["eval", "a", "--seed", "1"], 2, "`--seed` has no effect on `metier eval`"],
     [["eval", "triggers"], 2, "takes one skill"],
     [["eval", "triggers", "a"], 2, "has no queries"],
     [["eval", "routing", "a"], 2, "the whole catalog"],
-    [["eval", "routing", "--runs", "2"], 2, "`--runs` says nothing to `metier eval routing`"],
+    [["eval", "routing", "--runs", "2"], 2, "`--runs` has no effect on `metier eval routing`"],
   ])("%j", async (args, exit, reason) => {
     const world = withEvals('{"evals": [{"id": 1, "prompt": "p", "assertions": ["a"]}]}');
     const { code, stderr } = await world.cli(...args);

@@ -110,7 +110,7 @@ describe("the first-use question", () => {
       "home/.claude/skills/b/SKILL.md": skill("b"),
     });
     const first = await world.cliAnswering(["y", "n"], "list");
-    expect(first.stdout).toContain(`${world.project} brings 1 skill`);
+    expect(first.stdout).toContain(`${world.project} contains 1 skill`);
     const second = await world.cliAnswering([], "list");
     expect(second.code).toBe(0);
     const trust = (await world.cli("list", "--json")).json.skills.map(
@@ -138,7 +138,7 @@ describe("the first-use question", () => {
       ].join("\n"),
     });
     const { stdout } = await world.cliAnswering([""], "list");
-    expect(stdout).toContain(`${world.project} brings 14 skills: s00, s01`);
+    expect(stdout).toContain(`${world.project} contains 14 skills: s00, s01`);
     expect(stdout).toContain("and 2 more");
     expect(stdout).toContain("Its config file .metier/config.toml would set:");
     expect(stdout).toContain("skills.trusted-paths = ");
@@ -168,7 +168,7 @@ describe("the first-use question", () => {
     world.write({ "project/.claude/skills/a/SKILL.md": skill("a") });
     expect((await world.cli("list")).code).toBe(0);
     expect((await world.cliAnswering([], "list", "--json")).code).toBe(0);
-    expect((await world.cli("trust", "list")).stdout).toContain("Nothing is recorded yet");
+    expect((await world.cli("trust", "list")).stdout).toContain("Nothing recorded yet");
   });
 });
 

@@ -112,7 +112,7 @@ describe("the catalog", () => {
     const given = { name: "g", description: "G.", instructions: "Do." };
     await expect(open({ paths: [], integrations: [given, given], profile: "strict" })).rejects.toMatchObject({
       skillName: "g",
-      paths: ["given as an object", "given as an object"],
+      paths: ["passed as an object", "passed as an object"],
     });
     const flags = ["--profile", "strict", "--path", paths[0] ?? "", "--path", paths[1] ?? "", "--json"];
     const { code, json } = await world.cli("list", ...flags);
@@ -313,7 +313,7 @@ describe("errors", () => {
       ]);
       expect(JSON.parse(JSON.stringify(errors[1]))).toEqual({
         code: "skill.validation",
-        message: "Skill `a` is not valid: no description",
+        message: "Skill `a` is invalid: no description",
         data: { skillName: "a", errors: ["no description"], path: "/x" },
       });
       expect(errors[2]?.cause).toBeInstanceOf(Error);

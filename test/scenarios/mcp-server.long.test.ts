@@ -119,7 +119,7 @@ test("over HTTP, the user's own `claude` program runs nothing for a client", asy
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   onTestFinished(() => client.close());
   const { text } = await callText(client, "use_skill", { skill: "fork", message: "Go." });
-  expect(text).toContain("uses your own `claude` program, which is not used to serve others");
+  expect(text).toContain("uses your own `claude` program, which must not serve other people");
   expect(claude.starts()).toEqual([]);
 });
 

@@ -37,7 +37,7 @@ describe.skipIf(process.platform !== "linux")("a machine without bubblewrap", ()
     const { stdout } = await machine.cli("doctor");
     expect(stdout).toMatch(/bubblewrap: does not work; bubblewrap is not installed\. Run `[^`]+`\./);
     expect(stdout).toMatch(INSTALL);
-    expect(stdout).toMatch(/just-bash: works; .*starts no program/);
+    expect(stdout).toMatch(/just-bash: works; .*cannot start programs/);
     const { json } = await machine.cli("doctor", "--json");
     expect(json.machine.sandbox).toMatchObject([
       { backend: "bubblewrap", available: false, remedy: expect.stringMatching(INSTALL) },
@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== "linux")("a machine without bubblewrap", ()
     const { result, events } = await runs.run({ skill: "theirs", approve: "all" });
     expect(result).toMatchObject({ trust: "untrusted", sandbox: { backend: "absent" } });
     expect(eventsOf(events, "tool-finished")).toMatchObject([
-      { isError: true, text: expect.stringMatching(/no command is run/i) },
+      { isError: true, text: expect.stringMatching(/commands do not run/i) },
     ]);
     expect(result.diagnostics.find(({ code }) => code === "sandbox.unavailable")).toMatchObject({
       hint: expect.stringMatching(INSTALL),

@@ -47,7 +47,7 @@ describe("a policy that names the paths there may be", () => {
       expect(fault).toBeInstanceOf(SkillError);
       expect(fault).toMatchObject({
         message: expect.stringContaining(`the policy ${world.policyFile}:2 has`),
-        hint: expect.stringContaining("administers"),
+        hint: expect.stringContaining("administrator"),
       });
       expect(metier.has("c")).toBe(false);
       expect((await metier.register(join(world.root, "allowed/a"))).name).toBe("a");
@@ -68,8 +68,8 @@ describe("a policy that names the paths there may be", () => {
         code: "config.policy-drops-path",
         severity: "warning",
         path,
-        message: `\`${path}\` is not used: the policy ${world.policyFile}:2 has \`skills.paths = ["${join(world.root, "allowed")}"]\`, and it lies in none of these.`,
-        hint: expect.stringContaining("administers"),
+        message: `\`${path}\` is not used: the policy ${world.policyFile}:2 has \`skills.paths = ["${join(world.root, "allowed")}"]\`, and the path is in none of these.`,
+        hint: expect.stringContaining("administrator"),
       })),
     );
   });

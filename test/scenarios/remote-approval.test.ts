@@ -49,7 +49,7 @@ for (const [title, [changed, reason]] of Object.entries(CHANGES)) {
     expect(refreshed.stdout).toContain("no longer approved  docs:deploy");
     expect(await trustOf(world)).toEqual(["untrusted", expect.stringContaining(reason)]);
     const again = await world.cli("trust", "docs:deploy");
-    expect(again.stdout).toContain("of the MCP server docs");
+    expect(again.stdout).toContain("from the MCP server docs");
     expect((await trustOf(world))[0]).toBe("trusted");
   });
 }
@@ -122,7 +122,7 @@ test("only a server's skill is approved this way", async () => {
   const world = await openApproved();
   world.write({ "home/.metier/skills/mine/SKILL.md": skill("mine") });
   const { code, stderr } = await world.cli("remote", "approve", "mine");
-  expect([code, stderr]).toEqual([2, expect.stringContaining("no skill of an MCP server")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("not a skill of an MCP server")]);
   expect((await world.cli("remote", "approve", "docs:nothing")).code).toBe(1);
-  expect((await world.cli("remote", "dance")).stderr).toContain("is no action of `metier remote`");
+  expect((await world.cli("remote", "dance")).stderr).toContain("is not an action of `metier remote`");
 });

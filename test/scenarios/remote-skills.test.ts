@@ -229,7 +229,7 @@ describe("the config of MCP servers", () => {
     expect((await world.cli("remote", "--json")).json.diagnostics).toMatchObject([{ code: "remote.config" }]);
     expect((await world.cli("read", "docs:codeword")).code).toBe(0);
     const unknown = await world.cli("remote", "refresh", "nobody");
-    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("There are `docs`.")]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("Known servers: `docs`.")]);
   });
 });
 
@@ -241,14 +241,14 @@ describe("an MCP server that cannot be asked", () => {
     const ask = async (): Promise<string> => (await world.cli("remote", "refresh")).stderr;
     const first = await ask();
     expect(first).toContain(
-      `The MCP server \`docs\` (\`${nobody}\`) cannot be reached: nothing listens there (ECONNREFUSED).`,
+      `The MCP server \`docs\` (\`${nobody}\`) cannot be reached: nothing is listening there (ECONNREFUSED).`,
     );
-    expect(first).toContain("whether `url` in `[mcp.servers.docs]` is right, then try again.");
+    expect(first).toContain("that `url` in `[mcp.servers.docs]` is correct, then try again.");
     mkdirSync(join(world.home, ".metier", "cache", "mcp", "docs", "skills", "kept"), { recursive: true });
-    expect(await ask()).toContain("then try again; what was fetched before can be used meanwhile.");
+    expect(await ask()).toContain("then try again; until then, you can use what was fetched before.");
     const run = await world.cli("run", "docs:other", "Go.");
     expect(run.code).toBe(3);
-    expect(run.stderr.replaceAll(/\s+/g, " ")).toMatch(/\(ECONNREFUSED\)\. (?:→ )?See whether it runs/);
+    expect(run.stderr.replaceAll(/\s+/g, " ")).toMatch(/\(ECONNREFUSED\)\. (?:→ )?Check that it runs/);
   });
 
   test("is told with how its program ended", async () => {
@@ -258,8 +258,8 @@ describe("an MCP server that cannot be asked", () => {
     const { json } = await world.cli("remote", "refresh", "--json");
     expect(json.servers[0].diagnostic).toMatchObject({
       code: "remote.unreachable",
-      message: `The MCP server \`docs\` (\`${process.execPath}\`) ended with exit code 3. Its standard error ends with:\nno key`,
-      hint: "See whether it runs and whether `command` in `[mcp.servers.docs]` is right, then try again.",
+      message: `The MCP server \`docs\` (\`${process.execPath}\`) exited with code 3. Its standard error ends with:\nno key`,
+      hint: "Check that it runs and that `command` in `[mcp.servers.docs]` is correct, then try again.",
     });
   });
 });

@@ -124,7 +124,7 @@ describe("usage", () => {
     expect((await world.cli("help", "list")).stdout).toBe((await world.cli("list", "--help")).stdout);
     expect((await world.cli()).stdout).toContain("Usage: metier <command>");
     expect((await world.cli("skill", "bogus")).stderr).toContain(
-      "`bogus` is not something `metier skill` can do",
+      "`bogus` is not a command of `metier skill`",
     );
   });
 

@@ -114,7 +114,7 @@ describe("metier setup", () => {
     expect(json.command).toMatch(/ good$/);
     expect(json.packages).toMatchObject([
       { name: "foreign", status: "left-out", reason: expect.stringContaining("`metier trust project:b`") },
-      { name: "gone", status: "left-out", reason: expect.stringContaining("not in the archive") },
+      { name: "gone", status: "left-out", reason: expect.stringContaining("archive doesn't have it") },
       { name: "good", status: "to-install" },
     ]);
     expect(json.diagnostics).toMatchObject([
@@ -144,7 +144,7 @@ describe("metier setup", () => {
     world.write({ "home/.metier/config.toml": '[skills]\ndisabled = ["pdf"]\n' });
     const { code, stderr } = await world.cli("setup", "pdf");
     expect(code).toBe(3);
-    expect(stderr).toContain("`pdf` cannot be used");
+    expect(stderr).toContain("`pdf` can't be used");
   });
 
   test("promises no installation that cannot be, as of packages that an untrusted skill locks", async () => {
@@ -165,7 +165,7 @@ describe("metier setup", () => {
     const world = open({}, { "home/.metier/skills/a/SKILL.md": skill("a") });
     const { code, stdout } = await world.cli("setup", "--install");
     expect(code).toBe(0);
-    expect(stdout).toContain("No usable skill wants to have anything installed.");
+    expect(stdout).toContain("No usable skill needs anything installed.");
   });
 });
 
@@ -192,7 +192,7 @@ describe("metier setup --install", () => {
     const world = open({ archive: ["ffmpeg", "poppler-utils", "jq"] });
     const { code, stderr } = await world.cli("setup", "--install");
     expect(code).toBe(3);
-    expect(stderr).toContain("confirms it in a terminal");
+    expect(stderr).toContain("confirm in a terminal");
     expect(stderr).toContain("apt-get install -y --no-install-recommends ffmpeg jq poppler-utils");
     expect(world.debian.calls()).toEqual([]);
   });
@@ -234,7 +234,7 @@ describe("metier setup --install", () => {
     for (const flags of [[], ["--install"]]) {
       const { code, stdout } = await world.cli("setup", ...flags);
       expect(code).toBe(6);
-      expect(stdout).toContain("this system has no apt: install what it calls this package by hand");
+      expect(stdout).toContain("this system has no apt; install the equivalent package yourself");
     }
   });
 });

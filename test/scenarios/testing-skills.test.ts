@@ -77,9 +77,9 @@ test("a wrong expectation fails, with its place and both texts", async () => {
   expect(stdout).toBe(`greet
   ✓ greets by name  skills/greet/tests/a.test.yaml:1
   ✗ greets loudly  skills/greet/tests/b.test.yml:1
-      expected of the text
+      expected the text
         "GREET"
-      but it was
+      but got
         "Greet Ada."
 
 1 failed: 1 of 2 cases of 1 skill passed.
@@ -117,22 +117,20 @@ test("every kind of difference is told", async () => {
     json.cases.map(({ name, problems: told }: { name: string; problems: string[] }) => [name, told]),
   );
   expect(problems).toEqual({
-    refused: ["expected a refusal because of `access`, but it may be used"],
-    tools: ["expected calls of the tools\n  read_file\nbut called were\n  list_files"],
-    input: ['expected of the input of call 1, of `list_files`\n  {"path":"src"}\nbut it was\n  {"path":"."}'],
+    refused: ["expected it to be refused because of `access`, but it was not"],
+    tools: ["expected calls of the tools\n  read_file\nbut got\n  list_files"],
+    input: ['expected the input of call 1 (`list_files`)\n  {"path":"src"}\nbut got\n  {"path":"."}'],
     denied: [
-      expect.stringMatching(
-        /^expected that call 1, of `list_files`, is not carried out, but it was answered/,
-      ),
+      expect.stringMatching(/^expected call 1 \(`list_files`\) not to be carried out, but the result was/),
     ],
     answer: [
-      expect.stringMatching(/^expected of the answer\n {2}\{"excludes":"Done"\}/),
-      expect.stringMatching(/^expected of what call 1, of `list_files`, answered\n/),
+      expect.stringMatching(/^expected the answer\n {2}\{"excludes":"Done"\}/),
+      expect.stringMatching(/^expected the result of call 1 \(`list_files`\)\n/),
     ],
     result: [
-      expect.stringMatching(/^expected that the run ends as `limited`, but it ended as `completed`/),
-      "expected the limit of time, but reached was none",
-      "expected the files a.txt, but there were (none)",
+      expect.stringMatching(/^expected the run to end as `limited`, but it ended as `completed`/),
+      "expected the run to reach the limit of time, but it reached none",
+      "expected the files a.txt, but got (none)",
     ],
     unused: [expect.stringMatching(/^The script `greet` has 2 turns, but the model was asked only 1 times/)],
     unexpected: [expect.stringMatching(/^The script `greet` has 0 turns, but the model was asked once more/)],
@@ -190,7 +188,7 @@ test("a test file that cannot be used fails, with its line and what was meant", 
   const { code, stdout } = await world.cli("test", "skills");
   expect(code).toBe(1);
   expect(stdout).toContain(`  ✗ tests/bad.test.yaml  skills/greet/tests/bad.test.yaml:2
-      line 2: The key \`argument\` is not known here. Did you mean \`arguments\`?`);
+      line 2: The key \`argument\` is unknown here. Did you mean \`arguments\`?`);
   expect(stdout).toContain("✓ greets by name");
 });
 
@@ -233,12 +231,12 @@ describe("what is tested", () => {
     const world = withTests({});
     const { code, stdout } = await world.cli("test", "skills");
     expect(stdout).toBe(
-      "No test was found. Without tests: greet. A test is a file `tests/<name>.test.yaml` beside the skill's `SKILL.md`.\n",
+      "No tests found. Without tests: greet. A test is a file `tests/<name>.test.yaml` next to the skill's `SKILL.md`.\n",
     );
     expect(code).toBe(1);
     const filtered = await withTests({ "a.test.yaml": GOOD }).cli("test", "skills", "--filter", "zzz");
     expect(filtered.stdout).toBe(
-      "None of 1 case fits the filter, which is looked for in the names of cases and of skills.\n",
+      "None of 1 case matches the filter, which checks the names of cases and skills.\n",
     );
     expect(filtered.code).toBe(1);
   });
@@ -247,7 +245,7 @@ describe("what is tested", () => {
     const world = createWorld();
     world.write({ "project/sub/notes.txt": "no skill" });
     const { code, stderr } = await world.cli("test", "sub");
-    expect(stderr).toContain(`No skill was found in \`${join(world.project, "sub")}\`.`);
+    expect(stderr).toContain(`No skill found in \`${join(world.project, "sub")}\`.`);
     expect(code).toBe(1);
   });
 });
@@ -278,7 +276,7 @@ describe("trust", () => {
     const world = withTests({ "a.test.yaml": CALL }, "allowed-tools: bash");
     expect(await world.cli("test", "skills")).toMatchObject({ code: 0 });
     const wishful = withTests({ "a.test.yaml": CALL.replace("  script:", "  approve: all\n  script:") });
-    expect((await wishful.cli("test", "skills")).stdout).toContain("The key `approve` is not known here.");
+    expect((await wishful.cli("test", "skills")).stdout).toContain("The key `approve` is unknown here.");
   });
 
   const READ = `- name: reads what it is given, and changes a part of it

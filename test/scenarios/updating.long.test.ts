@@ -154,7 +154,7 @@ describe("update", () => {
     expect(codes(result)).toEqual({ one: "source.not_found", two: "source.not_found" });
     expect(result.skipped.map(({ reason, hint }) => `${reason} ${hint}`)).toEqual([
       expect.stringContaining("at `c`"),
-      expect.stringContaining("another skill, `three`"),
+      expect.stringContaining("another skill at `b`: `three`"),
     ]);
   });
 

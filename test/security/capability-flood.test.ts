@@ -63,7 +63,7 @@ describe("a flood of garbage", () => {
         const reply = await client.next();
         expect(reply?.error).toEqual({
           code: -32600,
-          message: `A frame of ${length} bytes is announced; at most ${MAX_FRAME_BYTES} are taken.`,
+          message: `The frame has ${length} bytes; the limit is ${MAX_FRAME_BYTES} bytes.`,
         });
         await client.closed;
       }

@@ -34,7 +34,7 @@ describe("a redirect inwards is refused", () => {
     expect(outcome).toMatchObject({ ok: false, refusal: { reason } });
     expect(outcome).toHaveProperty(
       "refusal.message",
-      expect.stringContaining("redirects to a place that is refused"),
+      expect.stringContaining("redirects to a refused address"),
     );
     expect(inside.requests).toEqual([]);
   });

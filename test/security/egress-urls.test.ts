@@ -195,7 +195,7 @@ describe("without a grant", () => {
     const outcome = checkUrl("https://example.com/", ["*.example.com", "https://example.com"]);
     expect(outcome).toHaveProperty(
       "refusal.message",
-      expect.stringContaining("Granted are `*.example.com`, `https://example.com` (not a domain)."),
+      expect.stringContaining("Granted: `*.example.com`, `https://example.com` (not a domain)."),
     );
   });
 });

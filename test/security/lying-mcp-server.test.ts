@@ -24,7 +24,7 @@ function withFiles(...uris: readonly string[]): ShelvedSkill {
 
 /** What an entry declares against the rules: refused from the list, nothing is fetched. */
 const ENTRIES: Readonly<Record<string, readonly [ShelvedSkill, string, RegExp]>> = {
-  "no list of files": [{ ...VICTIM, entry: { resources: null } }, "remote.entry", /no list `resources`/],
+  "no list of files": [{ ...VICTIM, entry: { resources: null } }, "remote.entry", /no `resources` list/],
   "files without digests": [{ ...VICTIM, entry: { resources: "dynamic" } }, "remote.dynamic", /no digests/],
   "a list without its own SKILL.md": [
     { ...VICTIM, entry: { resources: [resource("skill://victim/a.md")] } },
@@ -44,7 +44,7 @@ const ENTRIES: Readonly<Record<string, readonly [ShelvedSkill, string, RegExp]>>
   "600 files": [
     withFiles(...Array.from({ length: 599 }, (_, index) => `skill://victim/${index}.md`)),
     "remote.limit",
-    /600 files; at most 512/,
+    /600 files; the limit is 512/,
   ],
   "17 MiB": [
     {
@@ -52,16 +52,24 @@ const ENTRIES: Readonly<Record<string, readonly [ShelvedSkill, string, RegExp]>>
       entry: { resources: [resource(VICTIM.uri), resource("skill://victim/big.bin", 17 * 1024 * 1024)] },
     },
     "remote.limit",
-    /17825793 bytes; at most 16777216/,
+    /17825793 bytes; the limit is 16777216/,
   ],
   "a file of another skill": [
     withFiles("skill://honest/SKILL.md"),
     "remote.entry",
     /outside the skill's folder/,
   ],
-  "a path that goes up": [withFiles("skill://victim/../honest/SKILL.md"), "remote.entry", /may lead out/],
-  "an encoded path that goes up": [withFiles("skill://victim/%2e%2e/x.md"), "remote.entry", /may lead out/],
-  "an encoded separator": [withFiles("skill://victim/a%2fb.md"), "remote.entry", /may lead out/],
+  "a path that goes up": [
+    withFiles("skill://victim/../honest/SKILL.md"),
+    "remote.entry",
+    /may point outside/,
+  ],
+  "an encoded path that goes up": [
+    withFiles("skill://victim/%2e%2e/x.md"),
+    "remote.entry",
+    /may point outside/,
+  ],
+  "an encoded separator": [withFiles("skill://victim/a%2fb.md"), "remote.entry", /may point outside/],
   "a control character": [withFiles("skill://victim/a%0Ab.md"), "remote.entry", /control character/],
   "an absolute file": [withFiles("file:///etc/passwd"), "remote.entry", /outside the skill's folder/],
   "a query": [withFiles("skill://victim/a.md?x=1"), "remote.entry", /without query/],
@@ -83,7 +91,7 @@ const ENTRIES: Readonly<Record<string, readonly [ShelvedSkill, string, RegExp]>>
   "a name outside the grammar": [
     { ...VICTIM, uri: "skill://Victim/SKILL.md", frontmatter: { ...VICTIM.frontmatter, name: "Victim" } },
     "remote.entry",
-    /`name` is not of lower-case letters/,
+    /`name` does not consist of at most 64 lowercase letters/,
   ],
   "no frontmatter": [{ ...VICTIM, entry: { frontmatter: null } }, "remote.entry", /no `frontmatter`/],
   "a URI of no skill file": [
@@ -98,12 +106,12 @@ const FILES: Readonly<Record<string, readonly [Partial<ShelvedSkill>, string, Re
   "another content": [
     { sent: { "references/a.md": "Not declared\n" } },
     "remote.digest",
-    /a\.md` of the MCP server `docs` is refused: its digest is/,
+    /a\.md` from the MCP server `docs` was refused: its digest is/,
   ],
   "another SKILL.md": [
     { sent: { "SKILL.md": VICTIM.files["SKILL.md"]?.replace("quokka", "wombat") ?? "" } },
     "remote.digest",
-    /SKILL\.md` of the MCP server `docs` is refused: its digest is/,
+    /SKILL\.md` from the MCP server `docs` was refused: its digest is/,
   ],
   "another size": [{ sent: { "references/a.md": "Longer than declared.\n" } }, "remote.size", /22 bytes.*13/],
   "a frontmatter that the entry lacks": [
@@ -119,12 +127,12 @@ const FILES: Readonly<Record<string, readonly [Partial<ShelvedSkill>, string, Re
   "another URI than was asked for": [
     { redirects: { "references/a.md": "skill://honest/SKILL.md" } },
     "remote.redirect",
-    /answers with `skill:\/\/honest\/SKILL.md` instead/,
+    /returned `skill:\/\/honest\/SKILL.md` instead/,
   ],
   "more than was asked for": [
     { extra: ["skill://victim/unlisted.md"] },
     "remote.redirect",
-    /answers with `skill:\/\/victim\/unlisted.md` instead/,
+    /returned `skill:\/\/victim\/unlisted.md` instead/,
   ],
   "no file at all": [
     { missing: ["references/a.md"] },
@@ -183,7 +191,7 @@ describe("a list", () => {
 
   test("that leads back to its beginning is refused", async () => {
     const [code, text] = await refused({ skills: [HONEST], pages: "loop" });
-    expect([code, text]).toEqual([5, expect.stringContaining("a page leads back to one before it")]);
+    expect([code, text]).toEqual([5, expect.stringContaining("a page links back to an earlier one")]);
     expect(text).toContain("remote.endless-list");
   });
 });
@@ -222,8 +230,8 @@ describe("a skill", () => {
     const world = createShelvedWorld({ skills: [{ ...shelved("victim", files), sent: wrong }] });
     await world.cli("remote", "refresh");
     const { stderr } = await world.cli("read", "docs:victim");
-    expect(stderr).toMatch(/1\.md` of the MCP server `docs` is refused: its digest is/);
-    expect(stderr).toMatch(/3\.md` of the MCP server `docs` is refused: it has 19 bytes/);
+    expect(stderr).toMatch(/1\.md` from the MCP server `docs` was refused: its digest is/);
+    expect(stderr).toMatch(/3\.md` from the MCP server `docs` was refused: it has 19 bytes/);
     expect(stderr).not.toContain("2.md");
   });
 
@@ -259,7 +267,7 @@ describe("a server", () => {
     const env = `[mcp.servers.docs.env]\nSHELF_KEY = "${secret}"\n`;
     const world = createShelvedWorld({ skills: [HONEST], dies: "skills/list" }, env);
     const { stderr } = await world.cli("remote", "refresh");
-    expect(stderr).toMatch(/The MCP server `docs` \(`[^`]+`\) ended with exit code 9\./);
+    expect(stderr).toMatch(/The MCP server `docs` \(`[^`]+`\) exited with code 9\./);
     expect(stderr).toContain("the shelf fell over, with [redacted:SHELF_KEY]");
     expect(stderr).not.toContain(secret);
     expect(stderr).not.toContain("provider");
@@ -267,7 +275,7 @@ describe("a server", () => {
 
   test("that knows no skills, or is not there, is named with what to do", async () => {
     const world = createShelvedWorld({ skills: [], hasNoSkills: true });
-    expect((await world.cli("remote", "refresh")).stderr).toContain("declares no extension");
+    expect((await world.cli("remote", "refresh")).stderr).toContain("does not declare the extension");
     world.write({ "home/.metier/config.toml": '[mcp.servers.docs]\ncommand = ["no-such-server"]\n' });
     expect((await world.cli("remote", "refresh")).stderr).toMatch(
       /`no-such-server`.*\[mcp\.servers\.docs\]/s,

@@ -133,7 +133,7 @@ describe("other backends", () => {
       const { run } = await grant(async () => sandbox);
       expect(await run("true")).toMatchObject({
         ended: "refused",
-        reason: expect.stringContaining(`\`${sandbox.backend}\` reach no socket`),
+        reason: expect.stringContaining(`\`${sandbox.backend}\` cannot reach sockets`),
       });
     }
   });

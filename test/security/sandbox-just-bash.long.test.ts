@@ -139,7 +139,7 @@ describe.skipIf(process.platform === "win32")("the interpreted shell", () => {
       limits: { ...LIMITS, maxWorkBytes: 1_000_000 },
     });
     expect(filling.ended).toBe("limit");
-    expect(filling.reason).toContain("at most 1000000");
+    expect(filling.reason).toContain("the limit is 1000000");
     const doubling = await run("x=a; while :; do x=$x$x; done");
     expect(doubling.ended).toBe("limit");
     expect(doubling.reason).toContain("exceeded");

@@ -24,7 +24,7 @@ function limitConformance(backend: "bubblewrap" | "none"): void {
     const fill = "for i in {1..20}; do head -c 1000000 /dev/zero > ~/$i; done; sleep 60";
     const outcome = await run(fill, { limits: FIVE_MEGABYTES });
     expect(outcome.ended).toBe("limit");
-    expect(outcome.reason).toMatch(/holds \d{8} bytes; at most 5242880 are allowed/);
+    expect(outcome.reason).toMatch(/holds \d{8} bytes; the limit is 5242880/);
   });
 
   test("a command that fills the disk with a file it removed is ended", async () => {
@@ -32,7 +32,7 @@ function limitConformance(backend: "bubblewrap" | "none"): void {
     const fill = "exec 5> ~/file; rm ~/file; head -c 20000000 /dev/zero >&5; sleep 60";
     const outcome = await run(fill, { limits: FIVE_MEGABYTES });
     expect(outcome.ended).toBe("limit");
-    expect(outcome.reason).toContain("at most 5242880 are allowed");
+    expect(outcome.reason).toContain("the limit is 5242880");
   });
 
   test("a command that stays below its limits is not disturbed", async () => {
@@ -49,7 +49,7 @@ function limitConformance(backend: "bubblewrap" | "none"): void {
     const bomb = `sleep 0.5; for i in {1..20}; do (for j in {1..10}; do sleep ${seconds} & done; wait) & done; wait`;
     const outcome = await run(bomb, { limits: { ...LIMITS, maxProcesses: 30 } });
     expect(outcome.ended).toBe("limit");
-    expect(outcome.reason).toContain("at most 30 are allowed");
+    expect(outcome.reason).toContain("the limit is 30");
     await untilGone(seconds);
   });
 

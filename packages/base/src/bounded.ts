@@ -1,6 +1,8 @@
-/** What is kept for later does not grow without end. */
+/** Keeps caches from growing without limit. */
 
-/** Drops what was put in first, until at most so many are left. Whoever uses one again puts it in anew to keep it longer. */
+/**
+ * Drops the oldest entries until at most this many are left. To keep an entry longer, put it in again when you use it.
+ */
 export function dropOldest<Key>(kept: Map<Key, unknown>, most: number): void {
   for (const key of kept.keys()) {
     if (kept.size <= most) return;

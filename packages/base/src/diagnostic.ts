@@ -1,6 +1,6 @@
 /**
- * What is wrong, or worth knowing, about a skill, a source or a config file.
- * Diagnostics are data: they are returned, never thrown, and nothing is dropped without one.
+ * What is wrong, or worth knowing, about a skill, a source or a config file. Diagnostics are data: returned, never
+ * thrown. Nothing is dropped without one.
  */
 import type { DiagnosticCode } from "./diagnostic-codes.ts";
 import { compareText } from "./text.ts";
@@ -14,9 +14,9 @@ export interface Diagnostic {
   readonly code: DiagnosticCode;
   /** How serious it is; for rules about skill files, the profile decides. */
   readonly severity: Severity;
-  /** What, and which value; identifiers in backticks. */
+  /** What happened, and to which value; identifiers in backticks. */
   readonly message: string;
-  /** The file or directory it is about, absolute where there is one. */
+  /** The file or directory it concerns; absolute if it exists on disk. */
   readonly path: string;
   /** 1-based. */
   readonly line?: number | undefined;
@@ -28,7 +28,7 @@ export interface Diagnostic {
 
 const SEVERITY_ORDER: Record<Severity, number> = { error: 0, warning: 1, info: 2 };
 
-/** By path, then line, then severity, then code: the order in which a person reads them. */
+/** Sorts by path, line, severity and code: the order in which people read them. */
 export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   return (
     compareText(a.path, b.path) ||

@@ -1,4 +1,4 @@
-/** Digests as Metier writes them, `sha256:…`, and the comparison of secrets by them. */
+/** Digests in Metier's format, `sha256:…`, and comparing secrets by them. */
 import { createHash, hash, timingSafeEqual } from "node:crypto";
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
@@ -11,7 +11,7 @@ export function digestBytes(content: string | Uint8Array): string {
   return `sha256:${hash("sha256", content)}`;
 }
 
-/** Takes the same time, whatever was given. */
+/** Takes the same time for any input. */
 export function isSameSecret(given: string, secret: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(secret));

@@ -1,13 +1,13 @@
 /**
- * What is thrown: faults of the host and of the programmer. Wrong skills are diagnostics and refused
- * requests are values; the facades turn those into these classes where a caller expects an exception.
+ * What Metier throws: faults of the host and of the programmer. Wrong skills are diagnostics and refused requests are
+ * values; the facades turn those into these classes if a caller expects an exception.
  */
 import type { Diagnostic } from "./diagnostic.ts";
 
-/** What the command line answers to its caller. One table; nothing else picks a number. */
+/** The exit codes of the command line. One table; nothing else picks a number. */
 export const EXIT = {
   done: 0,
-  /** The answer is no: invalid, differs, blocked, failed test, not found. */
+  /** The answer is no: invalid, different, blocked, failed or not found. */
   no: 1,
   /** Usage or config. */
   usage: 2,
@@ -22,7 +22,7 @@ export const EXIT = {
 /** A process exit code from the `EXIT` table: 0 to 6, or 130 when the user cancelled. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Every error code and the exit code it ends a command with. */
+/** Every error code and the exit code it leads to. */
 export const ERROR_CODES = {
   "skill.error": EXIT.failed,
   "skill.not_found": EXIT.no,
@@ -86,22 +86,22 @@ export const ERROR_CODES = {
 /** The stable code of a thrown `MetierError`, such as `skill.not_found` or `config.invalid`. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The plain form of an error: what `--json` prints and what crosses a process border. */
+/** The plain form of an error, for `--json` and for other processes. */
 export interface ErrorRecord {
   /** The error's stable code; compare this, not the message. */
   readonly code: ErrorCode;
   /** What went wrong, in one sentence for people. */
   readonly message: string;
-  /** What to do about it; absent when there is nothing to suggest. */
+  /** What to do about it; absent if there is nothing to suggest. */
   readonly hint?: string;
-  /** The other fields of the error, such as `skillName` or `path`; absent when it has none. */
+  /** The other fields of the error, such as `skillName` or `path`; absent if it has none. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
 interface ErrorDetails {
   /** What the reader can do about it. */
   readonly hint?: string | undefined;
-  /** What was thrown before. */
+  /** The original error. */
   readonly cause?: unknown;
 }
 
@@ -109,7 +109,7 @@ interface ErrorDetails {
 export class MetierError extends Error {
   /** The stable code of this error. */
   readonly code: ErrorCode;
-  /** What to do about it; absent when there is nothing to suggest. */
+  /** What to do about it; absent if there is nothing to suggest. */
   readonly hint?: string;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -119,7 +119,7 @@ export class MetierError extends Error {
     if (details.hint !== undefined) this.hint = details.hint;
   }
 
-  /** The exit code that a command ends with on this error. */
+  /** The exit code of a command that ends with this error. */
   get exitCode(): ExitCode {
     return ERROR_CODES[this.code];
   }
@@ -137,7 +137,7 @@ export class MetierError extends Error {
   }
 }
 
-/** Used wrongly: an unknown flag or option, a missing argument, a path that is not there. */
+/** Wrong usage: an unknown flag or option, a missing argument, or a path that doesn't exist. */
 export class UsageError extends MetierError {
   constructor(
     message: string,
@@ -148,16 +148,16 @@ export class UsageError extends MetierError {
   }
 }
 
-/** The user ended a question or a long-running command. */
+/** The user cancelled a question or a long-running command. */
 export class CancelledError extends MetierError {
   constructor(message = "Cancelled; nothing was recorded.") {
     super("cancelled", message);
   }
 }
 
-/** A config file the caller named cannot be used, or an edit to one cannot be made. */
+/** A config file the caller named can't be used, or can't be edited. */
 export class ConfigError extends MetierError {
-  /** The config file; `undefined` when the fault is not in one file. */
+  /** The config file; `undefined` if the fault isn't in one file. */
   readonly path: string | undefined;
   constructor(message: string, path?: string, details?: ErrorDetails) {
     super("config.invalid", message, details);
@@ -165,18 +165,18 @@ export class ConfigError extends MetierError {
   }
 }
 
-/** Base of all errors about skills. */
+/** Base class of all errors about skills. */
 export class SkillError extends MetierError {
   constructor(message: string, code: ErrorCode = "skill.error", details?: ErrorDetails) {
     super(code, message, details);
   }
 }
 
-/** Thrown when a skill that was asked for by name or path does not exist. */
+/** Thrown when a skill requested by name or path does not exist. */
 export class SkillNotFoundError extends SkillError {
   /** The name of the missing skill. */
   readonly skillName: string;
-  /** The path that was asked for; `undefined` when the skill was asked for by name. */
+  /** The requested path; `undefined` if the skill was requested by name. */
   readonly path: string | undefined;
   constructor(skillName: string, path?: string, details?: ErrorDetails) {
     super(`Skill \`${skillName}\` was not found${path ? ` at ${path}` : ""}.`, "skill.not_found", details);
@@ -185,16 +185,16 @@ export class SkillNotFoundError extends SkillError {
   }
 }
 
-/** Thrown when a skill file's frontmatter cannot be parsed, even after repairs. */
+/** Thrown when a skill file's frontmatter can't be parsed, even after repairs. */
 export class SkillParseError extends SkillError {
-  /** The skill's name, as far as it is known. */
+  /** The skill's name, if known. */
   readonly skillName: string;
-  /** The file that cannot be parsed. */
+  /** The file that can't be parsed. */
   readonly path: string;
   /** What is wrong in the file. */
   readonly detail: string;
   constructor(skillName: string, path: string, detail: string, details?: ErrorDetails) {
-    super(`Skill \`${skillName}\` at ${path} cannot be parsed: ${detail}`, "skill.parse", details);
+    super(`Can't parse skill \`${skillName}\` at ${path}: ${detail}`, "skill.parse", details);
     this.skillName = skillName;
     this.path = path;
     this.detail = detail;
@@ -203,37 +203,37 @@ export class SkillParseError extends SkillError {
 
 /** Thrown when a skill can be parsed but breaks a rule, such as a missing description. */
 export class SkillValidationError extends SkillError {
-  /** The skill's name, as far as it is known. */
+  /** The skill's name, if known. */
   readonly skillName: string;
   /** One sentence for each broken rule. */
   readonly errors: readonly string[];
-  /** The skill file; `undefined` for a skill that was given as an object. */
+  /** The skill file; `undefined` if the skill was given as an object. */
   readonly path: string | undefined;
   constructor(skillName: string, errors: readonly string[], path?: string, details?: ErrorDetails) {
-    super(`Skill \`${skillName}\` is not valid: ${errors.join("; ")}`, "skill.validation", details);
+    super(`Skill \`${skillName}\` is invalid: ${errors.join("; ")}`, "skill.validation", details);
     this.skillName = skillName;
     this.errors = errors;
     this.path = path;
   }
 }
 
-/** Thrown when a skill's file cannot be read, or changed since it was found; `cause` has the reason. */
+/** Thrown when a skill's file can't be read, or has changed since it was found; `cause` has the reason. */
 export class SkillLoadError extends SkillError {
   /** The name of the skill. */
   readonly skillName: string;
-  /** The file that cannot be read. */
+  /** The file that can't be read. */
   readonly path: string;
   constructor(skillName: string, path: string, cause: unknown, details?: ErrorDetails) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`Skill \`${skillName}\` at ${path} cannot be read: ${reason}`, "skill.load", { ...details, cause });
+    super(`Can't read skill \`${skillName}\` at ${path}: ${reason}`, "skill.load", { ...details, cause });
     this.skillName = skillName;
     this.path = path;
   }
 }
 
-/** What an MCP server sent of a skill is refused, or nothing came: file by file, why. */
+/** Thrown when the files that an MCP server sent for a skill are refused or missing, with a reason for each file. */
 export class RemoteSkillError extends SkillLoadError {
-  /** Why each file was refused; empty when the server changed the skill meanwhile. */
+  /** Why each file was refused; empty if the server changed the skill meanwhile. */
   readonly diagnostics: readonly Diagnostic[];
   constructor(
     skillName: string,
@@ -264,7 +264,7 @@ export class SkillConflictError extends SkillError {
   }
 }
 
-/** Who asked for a skill: a `model` by a tool call, a `user` by its name, or the program's own `code`. */
+/** Who asked for a skill: a `model` by a tool call, a `user` by name, or the program's own `code`. */
 export type InvocationSource = "model" | "user" | "code";
 
 /** Thrown when a skill exists but may not be used here, or its run did not complete. */
@@ -273,11 +273,11 @@ export class SkillInvocationError extends SkillError {
   readonly skillName: string;
   /** Who asked for it. */
   readonly source: InvocationSource;
-  /** Why not, in one sentence for people. */
+  /** Why it was refused, in one sentence for people. */
   readonly reason: string;
   constructor(skillName: string, source: InvocationSource, reason: string, details?: ErrorDetails) {
     super(
-      `Skill \`${skillName}\` cannot be invoked from \`${source}\`: ${reason}`,
+      `Skill \`${skillName}\` can't be invoked from \`${source}\`: ${reason}`,
       "skill.invocation",
       details,
     );
@@ -287,16 +287,16 @@ export class SkillInvocationError extends SkillError {
   }
 }
 
-/** Why a file below a skill's folder is not given out. */
+/** Why a file in a skill's folder can't be read. */
 export type ResourceFault = "outside" | "missing" | "not-a-file" | "too-large" | "invalid" | "denied";
 
-/** Thrown when a file of a skill's folder cannot be read through the skill. */
+/** Thrown when a file in a skill's folder can't be read through the skill. */
 export class SkillResourceError extends SkillError {
   /** The name of the skill. */
   readonly skillName: string;
-  /** As it was asked for. */
+  /** The requested path. */
   readonly path: string;
-  /** Why it is not given out, as a word to compare. */
+  /** Why it can't be read, as a code to compare. */
   readonly reason: ResourceFault;
   constructor(
     skillName: string,
@@ -312,14 +312,14 @@ export class SkillResourceError extends SkillError {
   }
 }
 
-/** Why skills were not mounted; `taken`: something of that name is there already. */
+/** Why skills were not mounted; `taken` means that something with that name already exists. */
 export type MountFault = "outside" | "missing" | "too-large" | "invalid" | "duplicate" | "taken" | "failed";
 
-/** Thrown when skills cannot be copied or linked into a workspace. */
+/** Thrown when skills can't be copied or linked into a workspace. */
 export class SkillMountError extends SkillError {
-  /** The folder that was to be made. */
+  /** The folder to create. */
   readonly path: string;
-  /** Why they were not mounted, as a word to compare. */
+  /** Why they were not mounted, as a code to compare. */
   readonly reason: MountFault;
   constructor(path: string, reason: MountFault, message: string, details?: ErrorDetails) {
     super(message, "skill.mount", details);

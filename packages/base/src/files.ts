@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/base/files`. */
+/** The exports of `@metier/base/files`. */
 export { layOutCarried } from "./files/carried.ts";
 export { namedEntries } from "./files/named-entries.ts";
 export {
@@ -24,10 +24,12 @@ export {
 export { makePrivate, makePrivateFolder, readPrivate } from "./files/private-files.ts";
 export {
   type BoundedRead,
+  decodeBytes,
   type FileListing,
   type ListedFile,
   listFiles,
   readBounded,
+  readBoundedBytes,
 } from "./files/read-bounded.ts";
 export { watchFolders } from "./files/watch-folders.ts";
 export {

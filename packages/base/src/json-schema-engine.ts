@@ -1,6 +1,6 @@
 /**
- * The validator behind `checkJson`, set up for schemas nobody vouches for: no reference leaves the schema, patterns run on
- * an engine without backtracking, whatever still takes too long is stopped, and what it finds is said in words.
+ * The validator behind `checkJson`, safe for untrusted schemas: references can't leave the schema, patterns run
+ * without backtracking, slow checks are stopped, and faults are described in words.
  */
 import { type Context, createContext, Script } from "node:vm";
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
@@ -10,13 +10,13 @@ import { canonicalText, type Json, type JsonFault, type JsonSchema } from "./jso
 import { done, type Result, refused } from "./result.ts";
 import { showNames, showValue } from "./text.ts";
 
-/** Without one: what is wrong with the schema. */
+/** If absent, `fault` says what is wrong with the schema. */
 export type CompiledSchema = Result<(value: unknown) => SchemaOutcome, string>;
 
 type SchemaOutcome = Result<{ readonly value: Json; readonly faults: readonly JsonFault[] }, string>;
 
 const MAX_SCHEMA_CHARACTERS = 64 * 1024;
-/** For compiling, and again for each check. Honest schemas take milliseconds. */
+/** The limit for compiling, and again for each check. Honest schemas take milliseconds. */
 const MAX_TIME_MS = 5000;
 
 const OPTIONS: Options = {
@@ -24,7 +24,7 @@ const OPTIONS: Options = {
   allErrors: true,
   verbose: true, // Messages name the value and what is allowed.
   useDefaults: true,
-  ownProperties: true, // What an object inherits is no part of a value.
+  ownProperties: true, // Inherited properties aren't part of a value.
   validateFormats: false,
   inlineRefs: false,
   addUsedSchema: false,
@@ -35,7 +35,7 @@ const OPTIONS: Options = {
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const size = JSON.stringify(schema).length;
   if (size > MAX_SCHEMA_CHARACTERS) {
-    return refused(`it has ${size} characters; at most ${MAX_SCHEMA_CHARACTERS} are read`);
+    return refused(`it has ${size} characters; the limit is ${MAX_SCHEMA_CHARACTERS} characters`);
   }
   const { $schema: dialect, ...rest } = schema;
   const engine = chooseEngine(dialect);
@@ -60,7 +60,7 @@ const ENGINES: readonly { readonly dialect: RegExp; readonly create: Engine }[] 
   { dialect: /^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/, create: (options) => new Ajv(options) },
 ];
 
-/** The engine for what `$schema` names, or what is wrong with it. */
+/** The engine for the dialect in `$schema`, or what is wrong with it. */
 function chooseEngine(dialect: Json | undefined): Engine | string {
   const name = dialect ?? "https://json-schema.org/draft/2020-12/schema";
   const engine = ENGINES.find((entry) => typeof name === "string" && entry.dialect.test(name));
@@ -72,12 +72,12 @@ function compileWith(create: Engine, schema: JsonSchema): ValidateFunction {
   return prepare(create, { validateSchema: false }).compile(schema);
 }
 
-/** What a dialect says of its own schemas takes far longer to compile than most schemas do, so it is kept. */
+/** A dialect's own schema takes far longer to compile than most schemas, so it is kept. */
 const checkers = new Map<Engine, Ajv>();
 
 function checkSchema(create: Engine, schema: JsonSchema): void {
   const checker = checkers.get(create) ?? prepare(create);
-  checkers.delete(create); // One that is stopped for its time is not used again.
+  checkers.delete(create); // A checker that was stopped for time is not used again.
   const isValid = checker.validateSchema(schema);
   checkers.set(create, checker);
   if (isValid !== true) throw new Error(`schema is invalid: ${checker.errorsText()}`);
@@ -93,7 +93,7 @@ function prepare(create: Engine, more: Options = {}): Ajv {
     schemaType: "boolean",
     validate: (isWanted: boolean, items: readonly unknown[]) =>
       !isWanted || new Set(items.map(canonicalText)).size === items.length,
-    error: { message: "must not hold the same item twice" },
+    error: { message: "must not contain the same item twice" },
   });
   return ajv;
 }
@@ -108,7 +108,7 @@ function checkWith(validate: ValidateFunction, given: unknown, watch: Watch): Sc
   }
 }
 
-/** `structuredClone` costs a tool call more than everything else that is done with its input, so plain data goes without. */
+/** `structuredClone` would cost more than everything else done with a tool call's input, so plain data avoids it. */
 function copyValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyValue);
   if (typeof value !== "object" || value === null) {
@@ -123,11 +123,13 @@ const MAX_PATTERN_LENGTH = 1000;
 
 function compilePattern(pattern: string): { test(text: string): boolean } {
   if (pattern.length > MAX_PATTERN_LENGTH) {
-    throw new Error(`a pattern has ${pattern.length} characters; at most ${MAX_PATTERN_LENGTH} are read`);
+    throw new Error(
+      `a pattern has ${pattern.length} characters; the limit is ${MAX_PATTERN_LENGTH} characters`,
+    );
   }
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-    // Two patterns are told apart by their text.
+    // Patterns are identified by their text.
     return Object.assign(Object.create({ toString: () => pattern }), {
       test: (text: string) => compiled.test(text),
     });
@@ -138,10 +140,13 @@ function compilePattern(pattern: string): { test(text: string): boolean } {
 }
 
 const MAX_QUICK_CHARACTERS = 8 * 1024;
-/** A reference can multiply the work, a pattern takes its own time. The value of a property `pattern` is no text. */
+/**
+ * A reference can multiply the work, and a pattern takes its own time. A property named `pattern` isn't text and
+ * doesn't count.
+ */
 const SLOW_KEYWORDS = /"(?:\$(?:ref|dynamicRef|recursiveRef)|patternProperties)":|"pattern":"/;
 
-/** Without these each part of the schema meets each part of the value at most once, which needs no watching. */
+/** Without these, each part of the schema meets each part of the value at most once, which needs no time limit. */
 function isQuick(schema: JsonSchema): boolean {
   const text = JSON.stringify(schema);
   return text.length <= MAX_QUICK_CHARACTERS && !SLOW_KEYWORDS.test(text);
@@ -149,7 +154,7 @@ function isQuick(schema: JsonSchema): boolean {
 
 type Watch = <Value>(work: () => Value) => Value;
 
-/** Watching starts a thread, which costs more than the check of a tool's input. */
+/** A time limit starts a thread, which costs more than checking a tool's input. */
 const runFreely: Watch = (work) => work();
 
 interface Guard {
@@ -160,7 +165,7 @@ interface Guard {
 /** Made once: a context costs more than most checks. */
 let guard: Guard | undefined;
 
-/** Runs the work and stops it when it takes too long: this is the one way to interrupt synchronous code. */
+/** Runs the work and stops it if it takes too long: the only way to interrupt synchronous code. */
 function withinTime<Value>(work: () => Value): Value {
   guard ??= { context: createContext({ work: undefined }), script: new Script("work()") };
   const { context, script } = guard;
@@ -174,7 +179,7 @@ function withinTime<Value>(work: () => Value): Value {
 
 function describeThrown(error: unknown): string {
   const { code, message } = error as { readonly code?: string; readonly message?: string };
-  if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `it takes longer than ${MAX_TIME_MS} ms to check`;
+  if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `checking it takes longer than ${MAX_TIME_MS} ms`;
   return message ?? String(error);
 }
 
@@ -187,9 +192,9 @@ function describeSchemaError(error: ErrorObject): JsonFault {
     case "additionalProperties":
     case "unevaluatedProperties": {
       const known = Object.keys(parentSchema.properties ?? {});
-      const allowed = known.length > 0 ? `allowed: ${showNames(known)}` : "nothing is allowed there";
+      const allowed = known.length > 0 ? `allowed: ${showNames(known)}` : "nothing is allowed here";
       const name = params.additionalProperty ?? params.unevaluatedProperty;
-      return about(joinField(field, name), `is not known; ${allowed}`);
+      return about(joinField(field, name), `is unknown; ${allowed}`);
     }
     case "enum":
       return about(field, `is ${showValue(data)}; allowed: ${listValues(params.allowedValues)}`);

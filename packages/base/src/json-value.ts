@@ -1,4 +1,4 @@
-/** Values as JSON has them, and what is asked of them everywhere, in a browser too. */
+/** JSON values and basic operations on them, also for browsers. */
 
 /** Any value that JSON can hold, read-only. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -6,7 +6,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** A JSON object: string keys, JSON values. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Whether a value of unknown origin is an object as JSON has them: with names, and no list. */
+/** Whether a value of unknown origin is a JSON object and not a list. */
 export function isJsonObject(value: Json | undefined): value is JsonObject;
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>>;
 export function isJsonObject(value: unknown): boolean {
@@ -22,10 +22,10 @@ type PresentFields<Fields> = {
   >;
 };
 
-/** Some text of a stranger may be a name, too. */
+/** The name may be untrusted text. */
 const OWN = { enumerable: true, configurable: true, writable: true };
 
-/** Without the fields that are `undefined`, as JSON has it: for types whose optional fields are left out. */
+/** Drops fields that are `undefined`, as JSON does, for types whose optional fields are left out. */
 export function presentFields<const Fields extends object>(fields: Fields): PresentFields<Fields> {
   const given = fields as Readonly<Record<string, unknown>>;
   const present: Record<string, unknown> = {};
@@ -38,12 +38,12 @@ export function presentFields<const Fields extends object>(fields: Fields): Pres
   return present as PresentFields<Fields>;
 }
 
-/** The same text for the same JSON value, in whatever order its keys stand: for comparing and digesting. */
+/** The same text for the same JSON value, no matter the order of its keys: for comparing and digesting. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => (isJsonObject(part) ? sortKeys(part) : part));
 }
 
-/** An object that stands in order already is given as it is. */
+/** Returns an object that is already sorted as it is. */
 function sortKeys<Value>(value: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
   const names = Object.keys(value);
   if (names.every((name, index) => index === 0 || (names[index - 1] ?? "") < name)) return value;

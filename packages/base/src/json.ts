@@ -1,7 +1,7 @@
 /**
- * Values as JSON has them (`json-value.ts`), and holding one to a JSON Schema with the schema's defaults put in. Schema and value may both
- * come from someone nobody trusts: a schema that is wrong, too large or too slow is a fault in the answer, never an
- * exception. The validator is loaded on first use.
+ * JSON values (`json-value.ts`), and checking one against a JSON Schema while filling in defaults. Both schema and
+ * value may be untrusted: a schema that is wrong, too large or too slow is a fault in the result, never an exception.
+ * The validator is loaded on first use.
  */
 import { dropOldest } from "./bounded.ts";
 import type { CompiledSchema } from "./json-schema-engine.ts";
@@ -11,7 +11,7 @@ import { done, type Result, refused } from "./result.ts";
 export { canonicalText, isJsonObject, type Json, type JsonObject, presentFields } from "./json-value.ts";
 
 export interface JsonFault {
-  /** Where in the value: `files[0].name`; `""` for the value itself. */
+  /** The place in the value: `files[0].name`; `""` for the value itself. */
   readonly field: string;
   /** What is wrong there, and what is allowed. */
   readonly message: string;
@@ -23,22 +23,22 @@ type JsonCheck =
       readonly ok: false;
       /** All faults in one line. */
       readonly message: string;
-      /** None when it is the schema that cannot be used. */
+      /** Empty if the schema itself can't be used. */
       readonly faults: readonly JsonFault[];
       readonly isSchemaFault: boolean;
     };
 
 export type JsonSchema = Readonly<Record<string, Json>>;
 
-/** By the schema object itself: those of tools and catalogs live as long as these do. */
+/** By the schema object: schemas of tools and catalogs live as long as these do. */
 const compiled = new WeakMap<JsonSchema, CompiledSchema>();
-/** By its text: tools that are made for one call, or one run, bring the same schema each time. The oldest goes. */
+/** By text: tools made for one call or run bring the same schema each time. The oldest entry is dropped. */
 const compiledTexts = new Map<string, CompiledSchema>();
 const MOST_TEXTS = 200;
 const LONGEST_TEXT = 16 * 1024;
 const MOST_FAULTS = 5;
 
-/** Draft 2020-12, and draft-07 where `$schema` says so. */
+/** Draft 2020-12, or draft-07 if `$schema` says so. */
 export async function checkJson(schema: JsonSchema, value: unknown): Promise<JsonCheck> {
   const validator = compiled.get(schema) ?? (await findValidator(schema));
   if (!validator.ok) return refuseSchema(validator.refusal);
@@ -63,7 +63,7 @@ async function findValidator(schema: JsonSchema): Promise<CompiledSchema> {
 }
 
 function refuseSchema(fault: string): JsonCheck {
-  return { ok: false, message: `the schema cannot be used: ${fault}`, faults: [], isSchemaFault: true };
+  return { ok: false, message: `the schema can't be used: ${fault}`, faults: [], isSchemaFault: true };
 }
 
 function joinFaults(faults: readonly JsonFault[]): string {
@@ -72,11 +72,14 @@ function joinFaults(faults: readonly JsonFault[]): string {
   return [...shown.slice(0, MOST_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }
 
-/** In what a model wrote: the value that the text is, that is in its last code fence, or between its outermost brackets. */
+/**
+ * Finds the JSON value in a model's text: the whole text, its last code fence, or what is between its outermost
+ * brackets.
+ */
 export function findJson(text: string): Result<unknown, string> {
   const whole = parse(text);
   if (whole.ok) return whole;
-  // Every second part is inside of a fence; its first line names the language.
+  // Every second part is inside a fence; its first line names the language.
   const inside = text.split("```").filter((_, index) => index % 2 === 1);
   const fences = inside.map((part) => part.slice(part.indexOf("\n") + 1)).reverse();
   const object = text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);

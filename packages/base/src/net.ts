@@ -1,7 +1,7 @@
-/** Whether something is this machine itself: nothing that is sent there leaves it. The one test of that. */
+/** Whether a host is this machine itself, so that nothing sent there leaves it. The one test for that. */
 import type { BlockList } from "node:net";
 
-/** Made when first asked: `node:net` takes milliseconds to load, and most commands ask nothing of the kind. */
+/** Made on first use: `node:net` takes milliseconds to load, and most commands don't need it. */
 let loopback: BlockList | undefined;
 
 /** An IP address without brackets. */
@@ -16,7 +16,10 @@ export function isLoopbackAddress(address: string): boolean {
   return family !== 0 && loopback.check(address, family === 4 ? "ipv4" : "ipv6");
 }
 
-/** A host as URLs have it: lower case, IPv4 in four parts, IPv6 in brackets. A name other than `localhost` may lead anywhere. */
+/**
+ * A host as written in URLs: lower case, IPv4 in four parts, IPv6 in brackets. A name other than `localhost` may lead
+ * anywhere.
+ */
 export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || isLoopbackAddress(host.replace(/^\[(.*)\]$/, "$1"));
 }

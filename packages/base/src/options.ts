@@ -1,17 +1,17 @@
 /**
- * The keys of an options object, as a program gives it to a public call. A key that no option has is a slip that would
- * otherwise change nothing and say nothing, so it is thrown at once, with the nearest known name.
+ * Checks the keys of an options object passed to a public call. An unknown key is a typo that would silently change
+ * nothing, so it throws at once and names the nearest option.
  */
 import { UsageError } from "./errors.ts";
 import { nearestNames, showNames, showValue } from "./text.ts";
 
-/** Every key of an options type: the compiler refuses a table that misses one or has one too many. */
+/** Every key of an options type: the compiler refuses a table with a missing or extra key. */
 export type OptionKeys<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Throws `UsageError` with the code `option.unknown` for the first key that the table does not have, and with
- * `usage.invalid` for what is no object at all. `undefined`: no options were given. `call` is as messages name it, such
- * as `run` or `chat.send`.
+ * Throws `UsageError` with the code `option.unknown` for the first key that isn't in the table, and with
+ * `usage.invalid` for a value that isn't an object. `undefined` means no options. `call` is the name for messages,
+ * such as `run` or `chat.send`.
  */
 export function checkKeys(call: string, options: unknown, keys: Readonly<Record<string, unknown>>): void {
   if (options === undefined) return;
@@ -24,7 +24,7 @@ export function checkKeys(call: string, options: unknown, keys: Readonly<Record<
   const near = nearestNames(unknown, known, 1)[0] ?? findLonger(unknown, known);
   throw new UsageError(
     `\`${call}\` has no option ${showValue(unknown)}.`,
-    { hint: near ? `Did you mean \`${near}\`?` : `It has ${showNames(known)}.` },
+    { hint: near ? `Did you mean \`${near}\`?` : `Use ${showNames(known)}.` },
     "option.unknown",
   );
 }

@@ -1,13 +1,13 @@
 /**
- * Where things are: the folders Metier uses and those of a project. `--home DIR` or `METIER_HOME`
- * replaces the OS home everywhere, so every path below a home is made here and nowhere else.
+ * The folders Metier uses, and those of a project. `--home DIR` or `METIER_HOME` replaces the OS home everywhere, so
+ * every path below a home is made here and nowhere else.
  */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
 
 export interface Places {
-  /** The user's home, or what replaces it. */
+  /** The user's home, or its replacement. */
   readonly home: string;
   /** `<home>/.metier` */
   readonly base: string;
@@ -17,19 +17,19 @@ export interface Places {
   readonly skills: string;
   /** A folder for each installed skill, by name and content. */
   readonly store: string;
-  /** What is installed for the user, whatever the project. */
+  /** Skills installed for the user, in every project. */
   readonly lockFile: string;
-  /** What the user decided to trust. */
+  /** The user's trust decisions. */
   readonly grantsFile: string;
-  /** What can be made again. */
+  /** Everything here can be made again. */
   readonly cache: string;
-  /** Where what is fetched waits to be looked at. Never searched for skills. */
+  /** Where fetched sources wait for review. Never searched for skills. */
   readonly quarantine: string;
-  /** What Metier keeps beside skills and runs: linked accounts, sign-ins, the audit log. */
+  /** State besides skills and runs: linked accounts, sign-ins, the audit log. */
   readonly state: string;
   /** A folder for each run: its log and its work folder. */
   readonly runs: string;
-  /** A folder for each skill: what it keeps over runs and updates. */
+  /** A folder for each skill: its data, kept across runs and updates. */
   readonly data: string;
 }
 
@@ -55,14 +55,14 @@ export function metierPlaces(
   };
 }
 
-/** `~` and `~/x` become paths below `home`; anything else is resolved against `base`. */
+/** Turns `~` and `~/x` into paths below `home`; resolves anything else against `base`. */
 export function expandPath(path: string, home: string, base: string): string {
   if (path === "~") return home;
   if (path.startsWith("~/") || path.startsWith(`~${sep}`)) return join(home, path.slice(2));
   return resolve(base, path);
 }
 
-/** Whether `path` is `directory` or lies below it, segment by segment; both absolute and normalised. */
+/** Whether `path` is `directory` or is inside it, segment by segment; both absolute and normalized. */
 export function isInside(path: string, directory: string): boolean {
   if (!path.startsWith(directory)) return false;
   return (
@@ -71,9 +71,9 @@ export function isInside(path: string, directory: string): boolean {
 }
 
 export interface ProjectFolders {
-  /** Nearest first; `[cwd]` outside a repository; empty when the working directory is home itself. */
+  /** Nearest first; `[cwd]` outside a repository; empty if the working directory is home itself. */
   readonly folders: readonly string[];
-  /** The repository root, or the working directory outside of one: what a folder grant binds to. */
+  /** The repository root, or the working directory outside one: a folder grant binds to this. */
   readonly root: string;
   /** Folders left out because another user owns them. */
   readonly foreign: readonly string[];
@@ -93,14 +93,14 @@ export function projectFolders(cwd: string, home: string): ProjectFolders {
   };
 }
 
-/** A folder someone else owns (a shared `/tmp`, another user's home) must not bring its own skills or config. */
+/** A folder that someone else owns (a shared `/tmp`, another user's home) must not provide skills or config. */
 export function isOwnFolder(folder: string): boolean {
   const uid = process.getuid?.();
   if (uid === undefined) return true;
   try {
     return lstatSync(folder).uid === uid;
   } catch {
-    return true; // A missing folder has no owner; whoever reads it reports that it is missing.
+    return true; // A missing folder has no owner; the code that reads it reports that it is missing.
   }
 }
 
@@ -110,7 +110,7 @@ function ancestors(start: string): readonly string[] {
   return chain;
 }
 
-/** The real path, or the path itself where it does not exist. */
+/** The real path, or the path itself if it doesn't exist. */
 export function realPathOr(path: string): string {
   try {
     return realpathSync.native(path);

@@ -1,6 +1,6 @@
 /**
- * Programs and processes of this machine, without starting any: commands on PATH (relative and empty entries are skipped, so
- * that a project cannot bring one along), modules of a skill, and whether a process still is the one that was meant.
+ * Finds programs and processes without starting any: commands on PATH (relative and empty entries are skipped, so that
+ * a project can't add one), modules of a skill, and whether a process is still the same one.
  */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { hostname } from "node:os";
@@ -8,13 +8,13 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { openContained, withContained } from "./files/open-contained.ts";
 import { isInside, realPathOr } from "./places.ts";
 
-/** The absolute path of a command, or `undefined` when there is none. Each name is looked up once. */
+/** The absolute path of a command, or `undefined` if there is none. Each name is looked up once. */
 export type CommandFinder = (name: string) => string | undefined;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MAX_NAME_LENGTH = 255;
-/** No separator, drive, white space or control character, and nothing that reads as an option. */
+/** No separator, drive, white space or control character, and nothing that looks like an option. */
 const COMMAND_NAME = /^(?!-)[^/\\:\s\x00-\x1f\x7f]+$/;
 
 export function createCommandFinder(
@@ -33,8 +33,8 @@ export function createCommandFinder(
 }
 
 /**
- * The same without what a project could have brought along: no folder of PATH inside `project`, and no link that leads
- * into it. Where the home folder itself is the project, the user's own programs are still found.
+ * The same without programs that a project could provide: no PATH folder inside `project`, and no link into it. If the
+ * home folder itself is the project, the user's own programs are still found.
  */
 export function createOutsideFinder(
   environment: Environment,
@@ -50,8 +50,8 @@ export function createOutsideFinder(
 }
 
 /**
- * The environment with a PATH that leads to no folder of the project, also not by a relative entry: for whatever looks for
- * programs, and for the programs that are started and look for others.
+ * The environment with a PATH that leads to no folder of the project, not even by a relative entry: for finding
+ * programs, and for started programs that look for others.
  */
 export function outsideEnvironment(
   environment: Environment,
@@ -90,12 +90,12 @@ function isExecutableFile(path: string, endings: readonly string[]): boolean {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (!found?.isFile()) return false;
-    if (endings[0] !== "") return true; // Windows has no executable bit: the ending says it.
-    if ((found.mode & 0o111) === 0) return false; // For root, some systems grant X_OK to any file.
+    if (endings[0] !== "") return true; // Windows has no executable bit; the extension decides.
+    if ((found.mode & 0o111) === 0) return false; // For root, some systems grant X_OK on any file.
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // What may not be looked at or executed is not a command this user has.
+    return false; // A file that can't be inspected or executed is not a command for this user.
   }
 }
 
@@ -121,12 +121,12 @@ function readIgnoringCase(environment: Environment, name: string): string | unde
   return key === undefined ? undefined : environment[key];
 }
 
-/** In the order they are tried where the ending is left out. */
+/** In the order they are tried if the extension is left out. */
 export const MODULE_ENDINGS: readonly string[] = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
 type ModuleFinding =
   | { readonly ok: true /** Absolute, links resolved. */; readonly file: string }
-  | { readonly ok: false /** Begins in lower case. */; readonly message: string };
+  | { readonly ok: false /** Starts in lower case. */; readonly message: string };
 
 /** `realFolder` must be a real path, as for `openContained`. */
 export function findModule(realFolder: string, path: string): ModuleFinding {
@@ -141,25 +141,25 @@ export function findModule(realFolder: string, path: string): ModuleFinding {
     if (isWhole || opened.reason !== "missing") return { ok: false, message: opened.message };
   }
   const tried = MODULE_ENDINGS.map((ending) => `\`${ending}\``).join(", ");
-  const message = `\`${path}\` is no module of the skill: there is no such file with the ending ${tried}, and no \`index\` in a folder of that name.`;
+  const message = `\`${path}\` is not a module of the skill: no such file with the extension ${tried}, and no \`index\` in a folder of that name.`;
   return { ok: false, message };
 }
 
-/** Whether a process of this machine runs, by its number. */
+/** Whether a process with this number runs on this machine. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // It lives, and is someone else's.
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // It is alive and belongs to someone else.
   }
 }
 
 export interface ProcessIdentity {
   readonly host: string;
   readonly pid: number;
-  /** When it began, in ticks since the machine did; absent where the system does not say. */
+  /** Its start time, in ticks since boot; absent if the system doesn't say. */
   readonly born?: string;
 }
 
@@ -168,18 +168,18 @@ export function identifyProcess(pid: number = process.pid): ProcessIdentity {
   return { host: hostname(), pid, ...(born !== undefined && { born }) };
 }
 
-/** `undefined`: it is of another machine, which cannot be asked. */
+/** `undefined` if it belongs to another machine, which can't be asked. */
 export function isStillAlive({ host, pid, born }: ProcessIdentity): boolean | undefined {
   if (host !== hostname()) return undefined;
   return isAlive(pid) && (born === undefined || readBirth(pid) === born);
 }
 
-/** The 22nd field; the second one, the name in parentheses, may hold anything. */
+/** The 22nd field; the second one, the name in parentheses, may contain anything. */
 function readBirth(pid: number): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     return text.slice(text.lastIndexOf(")") + 2).split(" ")[19];
   } catch {
-    return undefined; // Another system than Linux, or the process is gone.
+    return undefined; // Not Linux, or the process is gone.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Who reads a message: whoever types commands, whoever writes a program, or whoever has uploaded a skill to a service. The
- * first is told commands and flags, the second options and calls, the third what the service itself offers. The command line
- * and the service say so once, for everything that happens under them; anything else is a program.
+ * Who reads a message: someone who types commands, someone who writes a program, or someone who uploaded a skill to a
+ * service. Hints name commands for the first, options for the second, and the service's requests for the third. The
+ * command line and the service set this once for everything they do; the default is a program.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -9,12 +9,12 @@ type Reader = "command" | { readonly grant: string };
 
 const reader = new AsyncLocalStorage<Reader>();
 
-/** Everything that `act` says, at once or later, is for someone who types commands. */
+/** Everything `act` says, now or later, is for someone who types commands. */
 export function onCommandLine<Value>(act: () => Value): Value {
   return reader.run("command", act);
 }
 
-/** Everything that `act` says is for someone who has uploaded a skill. `grant`: the request that trusts it. */
+/** Everything `act` says is for someone who uploaded a skill. `grant`: the request that trusts it. */
 export function forUploader<Value>(grant: string, act: () => Value): Value {
   return reader.run({ grant }, act);
 }
@@ -22,11 +22,11 @@ export function forUploader<Value>(grant: string, act: () => Value): Value {
 interface Words {
   readonly command: string;
   readonly program: string;
-  /** Absent: as for a command line. */
+  /** Absent: same as for a command line. */
   readonly upload?: (grant: string) => string;
 }
 
-/** The words for whoever reads them. */
+/** The text for the current reader. */
 export function forReader({ command, program, upload }: Words): string {
   const present = reader.getStore();
   if (present === undefined) return program;

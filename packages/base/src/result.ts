@@ -1,11 +1,13 @@
 /**
- * What a request comes to: its value, or why it was refused. The one shape for both; a room that has more to say
- * about a refusal (a code, a diagnostic) says it in a refusal of its own that has these fields too.
+ * The result of a request: its value, or why it was refused. The one shape for both. A package that has more to say
+ * about a refusal (a code, a diagnostic) extends the refusal and keeps these fields.
  */
 
-/** Why a request was not done, for the one who asked. Faults of the host are exceptions, wrong skills are diagnostics. */
+/**
+ * Why a request was refused, for the caller. Faults of the host are exceptions, wrong skills are diagnostics.
+ */
 export interface Refusal {
-  /** What, which value, what is allowed: whole sentences. */
+  /** What happened, to which value, and what is allowed, in full sentences. */
   readonly message: string;
   /** What to do. */
   readonly hint?: string | undefined;
@@ -13,13 +15,13 @@ export interface Refusal {
 
 interface Done<Value> {
   readonly ok: true;
-  /** What came of it. */
+  /** The value. */
   readonly value: Value;
 }
 
 export interface Refused<Why = Refusal> {
   readonly ok: false;
-  /** Why it was not done. */
+  /** Why it was refused. */
   readonly refusal: Why;
 }
 

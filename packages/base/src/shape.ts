@@ -1,19 +1,19 @@
 /**
- * The border reader: small shapes that a value from outside is held to, each with its place and a message that says what it
- * is and what it must be. A shape answers `undefined` after it reported; nothing is thrown.
+ * Checks values from outside against small shapes. Each fault has a place and a message that says what the value is
+ * and what it must be. A shape returns `undefined` after it has reported a fault; nothing is thrown.
  */
 import { isJsonObject, type Json, type JsonSchema } from "./json.ts";
 import { done, type Result, refused } from "./result.ts";
 import { nearestNames, showNames, showValue, spellingsOf, toKebabCase } from "./text.ts";
 
 export interface ShapeFault {
-  /** Keys as written, and numbers of items. */
+  /** Keys as written, and item numbers. */
   readonly path: readonly string[];
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** Where a value stands, and where its faults go. */
+/** Where a value is, and where its faults go. */
 export interface ShapePlace {
   readonly path: readonly string[];
   readonly faults: ShapeFault[];
@@ -25,24 +25,24 @@ export interface Shape<Value> {
   schema?(): JsonSchema;
 }
 
-/** A shape with a JSON Schema that says the same. */
+/** A shape with an equivalent JSON Schema. */
 export function describedShape<Value>(schema: () => JsonSchema, shape: Shape<Value>): Shape<Value> {
   return Object.assign(shape, { schema });
 }
 
-/** A shape that says nothing of itself accepts anything, as far as editors know. */
+/** To editors, a shape without a schema accepts anything. */
 export function schemaOf(shape: Shape<unknown>): JsonSchema {
   return shape.schema?.() ?? {};
 }
 
-/** The value as the shape reads it, or all that is wrong with it. */
+/** The value as the shape reads it, or everything that is wrong with it. */
 export function readShape<Value>(shape: Shape<Value>, value: unknown): Result<Value, readonly ShapeFault[]> {
   const place: ShapePlace = { path: [], faults: [] };
   const read = shape(value, place);
   return read === undefined || place.faults.length > 0 ? refused(place.faults) : done(read);
 }
 
-/** For values of which it only matters whether they can be used: a file of our own that may be damaged. */
+/** For values that only need a yes or no: one of Metier's own files that may be damaged. */
 export function fitShape<Value>(shape: Shape<Value>, value: unknown): Value | undefined {
   const read = readShape(shape, value);
   return read.ok ? read.value : undefined;
@@ -73,10 +73,10 @@ export const countShape: Shape<number> = describedShape(
   (value, place) =>
     Number.isInteger(value) && Number(value) >= 0
       ? Number(value)
-      : refuseShape(value, place, "a whole number from 0"),
+      : refuseShape(value, place, "a whole number, 0 or greater"),
 );
 
-/** Whatever JSON can hold. */
+/** Anything JSON can hold. */
 export const jsonShape: Shape<Json> = (value) => value as Json;
 
 export function choiceShape<Value extends string>(...values: readonly Value[]): Shape<Value> {
@@ -87,7 +87,7 @@ export function choiceShape<Value extends string>(...values: readonly Value[]): 
   );
 }
 
-/** What a test of its own accepts. `allowed` is what messages say. */
+/** Accepts what a custom test accepts. `allowed` is for messages. */
 export function testedShape<Value>(test: (value: unknown) => value is Value, allowed: string): Shape<Value> {
   return (value, place) => (test(value) ? value : refuseShape(value, place, allowed));
 }
@@ -102,7 +102,7 @@ export function listShape<Item>(item: Shape<Item>): Shape<readonly Item[]> {
   );
 }
 
-/** Keys of the author's own choosing. */
+/** Keys of the author's choice. */
 export function mapShape<Value>(shape: Shape<Value>): Shape<Readonly<Record<string, Value>>> {
   return describedShape<Readonly<Record<string, Value>>>(
     () => ({ type: "object", additionalProperties: schemaOf(shape) }),
@@ -115,7 +115,7 @@ export function mapShape<Value>(shape: Shape<Value>): Shape<Readonly<Record<stri
   );
 }
 
-/** A text, as the short form of what is otherwise a list or a table. `allowed` is what messages say. */
+/** Text as the short form of a list or a table. `allowed` is for messages. */
 export function textOrShape<Short, Long>(
   short: Shape<Short>,
   long: Shape<Long>,
@@ -126,14 +126,14 @@ export function textOrShape<Short, Long>(
     (value, place) => {
       if (typeof value === "string") return short(value, place);
       const isLong = typeof value === "object" && value !== null;
-      return isLong ? long(value, place) : refuseShape(value, place, allowed, "Put a text in quotes.");
+      return isLong ? long(value, place) : refuseShape(value, place, allowed, "Put text in quotes.");
     },
   );
 }
 
 type Fields<Table> = { readonly [Key in keyof Table]-?: Shape<Exclude<Table[Key], undefined>> };
 
-/** A table that a person writes: keys in any of the three spellings, and a key that is not known is a fault. */
+/** A table that a person writes: accepts keys in any of the three spellings; an unknown key is a fault. */
 export function tableShape<Table extends object>(
   fields: Fields<Table>,
   required: readonly (keyof Table & string)[] = [],
@@ -149,18 +149,18 @@ export function tableShape<Table extends object>(
       const name = byName.get(toKebabCase(key));
       if (name === undefined) reportUnknown(key, below(place, key), [...byName.keys()]);
       else if (name in table)
-        reportAt(below(place, key), `\`${key}\` stands there in two spellings.`, "Keep one.");
+        reportAt(below(place, key), `\`${key}\` appears in two spellings.`, "Keep one of them.");
       else Object.assign(table, { [name]: fields[name](item, below(place, key)) });
     }
     for (const name of required.filter((key) => !(key in table))) {
-      reportAt(place, `${nameOf(place)} has no \`${toKebabCase(name)}\`, which is needed.`);
+      reportAt(place, `${nameOf(place)} needs \`${toKebabCase(name)}\`.`);
     }
     return place.faults.length === before ? (table as Table) : undefined;
   };
   return describedShape(() => tableSchema(fields, required), read);
 }
 
-/** Every spelling of a key; of one that is needed, any of them. */
+/** Every spelling of a key; for a required key, any of them. */
 function tableSchema(
   fields: Readonly<Record<string, Shape<unknown>>>,
   required: readonly string[],
@@ -181,7 +181,7 @@ function tableSchema(
   };
 }
 
-/** An object that a program writes: keys to the letter, and those that are not known are passed over. */
+/** An object that a program writes: exact keys only, and unknown ones are ignored. */
 export function recordShape<Table extends object>(
   fields: Fields<Table>,
   optional: readonly (keyof Table & string)[] = [],
@@ -194,8 +194,7 @@ export function recordShape<Table extends object>(
     for (const name of names) {
       if (value[name] !== undefined)
         Object.assign(table, { [name]: fields[name](value[name], below(place, name)) });
-      else if (!optional.includes(name))
-        reportAt(place, `${nameOf(place)} has no \`${name}\`, which is needed.`);
+      else if (!optional.includes(name)) reportAt(place, `${nameOf(place)} needs \`${name}\`.`);
     }
     return place.faults.length === before ? (table as Table) : undefined;
   };
@@ -203,8 +202,8 @@ export function recordShape<Table extends object>(
 
 function reportUnknown(key: string, place: ShapePlace, known: readonly string[]): void {
   const near = nearestNames(toKebabCase(key), known);
-  const hint = near.length > 0 ? `Did you mean ${showNames(near)}?` : `Known are ${showNames(known)}.`;
-  reportAt(place, `The key ${showValue(key)} is not known here.`, hint);
+  const hint = near.length > 0 ? `Did you mean ${showNames(near)}?` : `Use ${showNames(known)}.`;
+  reportAt(place, `The key ${showValue(key)} is unknown here.`, hint);
 }
 
 function allRead<Value>(values: readonly (Value | undefined)[]): readonly Value[] | undefined {
@@ -216,7 +215,7 @@ function below({ path, faults }: ShapePlace, key: string): ShapePlace {
   return { path: [...path, key], faults };
 }
 
-/** `expect.text`; the numbers of items say nothing to a reader who is told the line. */
+/** `expect.text`; item numbers don't help a reader who gets the line. */
 function nameOf({ path }: ShapePlace): string {
   const keys = path.filter((key) => !/^\d+$/.test(key));
   return keys.length > 0 ? `\`${keys.join(".")}\`` : "It";

@@ -1,27 +1,26 @@
 /**
- * Text from anyone: without what a reader cannot see, and names as people write them (their three spellings, the nearest
- * known ones, globs over them), and how they and other values stand in a message. All of it bounded, since names and
- * patterns may come from someone nobody trusts.
+ * Untrusted text: removes what a reader can't see, handles names as people write them (three spellings, nearest known
+ * names, globs), and formats values for messages. All of it is bounded, since names and patterns may be hostile.
  */
 export { forReader, forUploader, onCommandLine } from "./reader.ts";
 
 /*
- * What a reader cannot see: control characters, bidirectional, tag and other invisible characters, which can make a text
- * read differently to a person and to a model, and what is no character at all (half a surrogate pair, U+FFFE). The one
- * list: parsing reports them, disclosure takes them out. Line ends become `\n`.
+ * What a reader can't see: control characters, bidirectional, tag and other invisible characters, which can make a
+ * text read differently to a person and to a model, and invalid characters (half a surrogate pair, U+FFFE). The one
+ * list: parsing reports them, disclosure removes them. Line breaks become `\n`.
  */
 
 export interface CleanText {
   readonly text: string;
-  /** What was taken out, for a diagnostic; absent when nothing was. */
+  /** What was removed, for a diagnostic; absent if nothing was. */
   readonly removed?: {
     readonly count: number;
-    /** One of them, as `U+202E`. */
+    /** One of them, such as `U+202E`. */
     readonly example: string;
   };
 }
 
-/** Most text is plain, and thousands of descriptions are cleaned. */
+/** A fast path: most text is plain, and thousands of descriptions are cleaned. */
 const PLAIN = /^[\t\n\x20-\x7E]*$/;
 
 export function cleanText(text: string): CleanText {
@@ -45,14 +44,14 @@ export function cleanText(text: string): CleanText {
       };
 }
 
-/** On one line, for formats in which a line break would begin something new. */
+/** On one line, for formats in which a line break would start something new. */
 export function cleanLine(text: string): string {
   return cleanText(text)
     .text.replace(/[\s\u0085]+/g, " ")
     .trim();
 }
 
-/** All control characters but tab, line ends and U+0085. */
+/** All control characters except tab, line breaks and U+0085. */
 export const CONTROL_CHARACTERS: RegExp = /[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x84\x86-\x9F]/g;
 
 /** Nothing else hides, and most texts have none. */
@@ -60,13 +59,13 @@ const NOT_ASCII = /[^\x00-\x7F]/;
 
 interface HiddenCharacter {
   readonly character: string;
-  /** Where it stands in the text. */
+  /** The place in the text. */
   readonly index: number;
 }
 
 interface VisibleText {
   readonly text: string;
-  /** What was taken out, in the order of the text. */
+  /** What was removed, in the order of the text. */
   readonly hidden: readonly HiddenCharacter[];
 }
 
@@ -74,9 +73,9 @@ interface VisibleText {
 export function takeOutInvisible(text: string): VisibleText {
   if (!NOT_ASCII.test(text)) return { text, hidden: [] };
   const hidden: HiddenCharacter[] = [];
-  let before = ""; // the last that was kept
+  let before = ""; // the last one kept
   let end = 0;
-  // The flags of England, Scotland and Wales are the only ones that are spelled with tags; each is found as a whole.
+  // The flags of England, Scotland and Wales are the only ones spelled with tags; each is matched as a whole.
   const invisible =
     /(?<=\u{1F3F4})\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}|\p{Default_Ignorable_Code_Point}/gu;
   for (const { 0: character, index } of text.matchAll(invisible)) {
@@ -98,14 +97,14 @@ function takeOut(text: string, characters: readonly HiddenCharacter[]): string {
   return kept.join("") + text.slice(end);
 }
 
-// Expressions with classes of Unicode take a part of a millisecond to make, so they are made where they are needed.
+// Expressions with Unicode classes take part of a millisecond to make, so they are made on demand.
 function belongs(character: string, before: string): boolean {
   if (character === "\u200C" || character === "\u200D") {
-    // A joiner may follow an emoji, a mark, a letter of a script that joins.
+    // A joiner may follow an emoji, a mark, or a letter of a joining script.
     return /(?:\p{Emoji}|\p{M}|\p{L})(?<![\x00-\x7F])$/u.test(before);
   }
   if (/^[\uFE00-\uFE0F\u180B-\u180D\u180F]$/.test(character)) {
-    // A variation selector follows something that can look in two ways, and never a second selector.
+    // A variation selector follows something with two looks, and never a second selector.
     return /(?:[0-9#*]|[^\x00-\x7F\p{Default_Ignorable_Code_Point}])$/u.test(before);
   }
   if (/^[\u{E0100}-\u{E01EF}]$/u.test(character)) return /\p{Script=Han}$/u.test(before);
@@ -159,7 +158,7 @@ export function nearestNames(word: string, names: Iterable<string>, most = 3): r
   return found.slice(0, most).map((entry) => entry.name);
 }
 
-/** Insertions, deletions, substitutions and swaps of two neighbours, one each. */
+/** Insertions, deletions, substitutions and swaps of two neighbors, one each. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: readonly number[] = [];
   let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -177,10 +176,10 @@ function editDistance(a: string, b: string): number {
   return previous[b.length] ?? 0;
 }
 
-/** Answers with the first pattern that matches a name. */
+/** Returns the first pattern that matches a name. */
 export type NameMatcher = (name: string) => string | undefined;
 
-/** Whether one character is as the pattern wants it; `undefined` stands for `*`, any number of them. */
+/** Whether one character matches; `undefined` stands for `*`, any number of characters. */
 type Token = ((character: string) => boolean) | undefined;
 
 export function nameMatcher(patterns: readonly string[]): NameMatcher {
@@ -188,13 +187,15 @@ export function nameMatcher(patterns: readonly string[]): NameMatcher {
   return (name) => compiled.find((entry) => entry.matches(name))?.pattern;
 }
 
-/** `\\` takes the meaning from the character behind it. */
+/** `\\` makes the next character literal. */
 export function compileGlob(pattern: string): (text: string) => boolean {
   const tokens = [...tokensOf(pattern)];
   return (text) => matches(tokens, [...text]);
 }
 
-/** Greedy: after a mismatch only the last `*` takes one character more, which is enough for single-character tokens. */
+/**
+ * Greedy: after a mismatch, only the last `*` takes one more character, which is enough for single-character tokens.
+ */
 function matches(tokens: readonly Token[], name: readonly string[]): boolean {
   let token = 0;
   let at = 0;
@@ -250,7 +251,7 @@ function isMember(members: readonly string[], character: string): boolean {
 
 const MAX_SHOWN = 80;
 
-/** A value from outside as it stands in a message. */
+/** Formats a value from outside for a message. */
 export function showValue(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
   const cut = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
@@ -270,17 +271,17 @@ function escapeCharacter(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
-/** Names that came with Metier once and no longer do. Whoever still uses one is told where it went. */
+/** Names that no longer come with Metier. Users of one are told where it went. */
 const MOVED: ReadonlyMap<string, string> = new Map([
   ["desk", "examples/desk"],
   ["metier-desk", "examples/desk"],
 ]);
 
-/** A sentence about a skill, a provider or a program that left; nothing for any other name. */
+/** A sentence about a skill, provider or program that left; empty for any other name. */
 export function tellMoved(name: string): string | undefined {
   const place = MOVED.get(name);
   if (place === undefined) return undefined;
-  return `\`${name}\` no longer comes with Metier. It is an example now: see \`${place}\` in the repository.`;
+  return `\`${name}\` no longer comes with Metier. It is now an example: see \`${place}\` in the repository.`;
 }
 
 /** Code-unit order: the same on every machine and in every locale. */
@@ -288,7 +289,7 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Control, bidirectional and other invisible characters: a skill must not be able to write to the terminal. */
+/** Escapes control, bidirectional and other invisible characters, so that a skill can't write to the terminal. */
 const UNSAFE_IN_TERMINAL =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
 
@@ -296,20 +297,20 @@ export function safeText(text: string): string {
   return text.replace(UNSAFE_IN_TERMINAL, "\ufffd");
 }
 
-/** Also without line breaks: a path or name cannot add a line of its own. */
+/** Also removes line breaks, so that a path or name can't add a line. */
 export function safeLine(text: string): string {
   return safeText(text).replace(/[\t\n\r\u2028\u2029]/g, "\ufffd");
 }
 
-/** Money for people: `$0.0123`. What is less than the last digit is not shown as nothing. */
+/** Money for people: `$0.0123`. An amount below the last digit isn't shown as zero. */
 export function showCost(cost: number): string {
   if (cost > 0 && cost < 0.0001) return "<$0.0001";
   return `${cost < 0 ? "-" : ""}$${Math.abs(cost).toFixed(4)}`;
 }
 
 /**
- * 16 hexadecimal digits that tell texts apart, for names: no protection against somebody who wants two to be alike. Loading
- * `node:crypto` for them would take longer than writing most files.
+ * 16 hexadecimal digits that distinguish texts, for names; no protection against deliberate collisions. Loading
+ * `node:crypto` for this would take longer than writing most files.
  */
 export function markOf(text: string): string {
   let high = 0x811c9dc5;

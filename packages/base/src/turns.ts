@@ -1,8 +1,8 @@
 /**
- * Taking turns: one process at a time changes a file (`withLock`), a few of many calls are under way at once (`mapBounded`),
- * work is done beside other work or alone (`createTurns`), and what all need is made by the first (`once`). A lock beside the
- * file, made exclusively, names its holder; that of a dead process is taken away at once and that of a stuck one after a
- * while, by one taker at a time.
+ * Coordination: one process at a time changes a file (`withLock`), a limited number of calls run at once
+ * (`mapBounded`), work runs with other work or alone (`createTurns`), and a shared value is made by the first caller
+ * (`once`). A lock file next to the file, created exclusively, names its holder. A dead process's lock is removed at
+ * once and a stuck one's after a while, by one process at a time.
  */
 import { randomUUID } from "node:crypto";
 import { linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,14 +15,17 @@ export { dropOldest } from "./bounded.ts";
 
 /** No holder needs a hundredth of this; one that took longer asks `isHeld` before it writes. */
 const STALE_AFTER_MS = 5_000;
-/** Taking a lock away is two file operations. */
+/** Removing a lock takes two file operations. */
 const CLAIM_STALE_AFTER_MS = 1_000;
-/** A holder writes its name at once; one that has not was killed before it could. */
+/** A holder writes its name at once; one that hasn't was killed first. */
 const NAMELESS_STALE_AFTER_MS = 1_000;
 const GIVE_UP_AFTER_MS = 15_000;
 const PAUSE_MS = 5;
 
-/** Runs `change` while holding the lock of `file`; waits for other holders. `isHeld` says whether it still is ours. */
+/**
+ * Runs `change` while holding the lock of `file`; waits for other holders. `isHeld` says whether this call still holds
+ * it.
+ */
 export function withLock<T>(file: string, change: (isHeld: () => boolean) => T): T {
   const lock = `${file}.lock`;
   const token = `${process.pid} ${hostname()} ${randomUUID()}`;
@@ -49,7 +52,7 @@ function acquire(lock: string, token: string): void {
   }
 }
 
-/** `false` when the file was there already. */
+/** `false` if the file already existed. */
 function createExclusively(create: () => void): boolean {
   try {
     create();
@@ -61,8 +64,8 @@ function createExclusively(create: () => void): boolean {
 }
 
 /**
- * Removes an abandoned lock. The second name makes sure that only one process does it, and that what is removed is
- * what was judged: without it, the slower of two could remove the lock that the faster has made meanwhile.
+ * Removes an abandoned lock. The second name ensures that only one process does it, and that it removes the lock it
+ * judged: otherwise the slower of two could remove the lock that the faster has just made.
  */
 function takeAway(lock: string): void {
   const claim = `${lock}.abandoned`;
@@ -74,7 +77,7 @@ function takeAway(lock: string): void {
       return;
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return; // The holder has released it meanwhile.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return; // The holder released it meanwhile.
     throw error;
   }
   if (isAbandoned(claim)) rmSync(lock, { force: true });
@@ -100,7 +103,7 @@ interface LockState {
 function readLock(lock: string): LockState | undefined {
   try {
     const stats = lstatSync(lock);
-    // Beside a project's file the name may be anything, also a link to a device that never ends.
+    // Next to a project's file the name may be anything, even a link to an endless device.
     const token = stats.isFile() ? readFileSync(lock, "utf8") : "";
     return { token, madeAt: stats.mtimeMs, linkedAt: stats.ctimeMs };
   } catch {
@@ -113,8 +116,8 @@ function pause(): void {
 }
 
 /**
- * Like `Promise.all` over a list, with at most so many at work at the same time. After a fault nothing new is begun; it is
- * thrown when what was under way has ended, so that no work goes on behind the caller's back.
+ * Like `Promise.all` over a list, with a limit on concurrent work. After a fault nothing new starts; the fault is
+ * thrown once the running work has ended, so that no work continues behind the caller's back.
  */
 export async function mapBounded<Item, Value>(
   items: readonly Item[],
@@ -139,11 +142,11 @@ export async function mapBounded<Item, Value>(
   return values;
 }
 
-/** Who works now, in this process; each hears of its own fault alone. */
+/** Work now running in this process; each caller gets only its own fault. */
 export interface Turns {
-  /** With others of its kind. */
+  /** Together with others of its kind. */
   beside<Value>(work: () => Promise<Value>): Promise<Value>;
-  /** When nothing else is under way; what comes meanwhile waits. */
+  /** Alone; anything that arrives meanwhile waits. */
   alone<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
@@ -166,7 +169,7 @@ export function createTurns(): Turns {
   };
 }
 
-/** Made when it is first asked for, and kept. */
+/** Made on first request, then kept. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => {

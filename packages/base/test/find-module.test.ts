@@ -37,7 +37,7 @@ test("what is no file of the skill is not found, with the reason", () => {
     return found.ok ? found.file : found.message;
   };
   expect(messageFor("a")).toContain("`.ts`, `.mts`");
-  expect(messageFor("a.txt")).toContain("is no module of the skill");
+  expect(messageFor("a.txt")).toContain("is not a module of the skill");
   expect(messageFor("b.ts")).toContain("is not a regular file");
   expect(messageFor("../outside")).toContain("goes up");
   expect(messageFor("/etc/passwd")).toContain("is absolute");

@@ -70,7 +70,7 @@ describe("a logger of the program", () => {
     expect(await warning).toMatchObject({
       name: "MetierWarning",
       code: "host.callback-failed",
-      message: "`logger` of the program failed: the disk is full",
+      message: "The program's `logger` failed: the disk is full",
     });
   });
 });
@@ -102,7 +102,7 @@ describe("callHost [L1]", () => {
   test("a fault is said in words, whatever it is", () => {
     expect([new Error("x"), "y", 7, undefined].map(sayFault)).toEqual(["x", "y", "7", "undefined"]);
     expect(sayFault({ why: "x" })).toBe('{"why":"x"}');
-    expect(sayFault(Object.create(null))).toBe("a value that cannot be shown");
+    expect(sayFault(Object.create(null))).toBe("a value that can't be shown");
   });
 
   test("a callback without a run is told to the logger", () => {
@@ -117,7 +117,7 @@ describe("callHost [L1]", () => {
       "gone",
     );
     expect(lines).toEqual([
-      ["`watch` of the program failed: gone", expect.objectContaining({ code: "host.callback-failed" })],
+      ["The program's `watch` failed: gone", expect.objectContaining({ code: "host.callback-failed" })],
     ]);
   });
 });

@@ -40,7 +40,7 @@ describe("the keys of options [L6]", () => {
   });
 
   test("a key that is near to none gets the whole list", () => {
-    expect(faultOf({ zzz: 1 })).toMatchObject({ hint: "It has `skill` and `onEvent`." });
+    expect(faultOf({ zzz: 1 })).toMatchObject({ hint: "Use `skill` and `onEvent`." });
   });
 
   test("a name that every object inherits is unknown, too", () => {

@@ -42,10 +42,10 @@ test("all that is wrong is said at once, each with its place, its value and what
     ok: false,
     refusal: [
       { path: ["0", "name"], message: "`name` is `3`; it must be a text.", hint: "Put it in quotes." },
-      { path: ["0", "sise"], message: "The key `sise` is not known here.", hint: "Did you mean `size`?" },
-      { path: ["1", "size"], message: "`size` is `-1`; it must be a whole number from 0." },
+      { path: ["0", "sise"], message: "The key `sise` is unknown here.", hint: "Did you mean `size`?" },
+      { path: ["1", "size"], message: "`size` is `-1`; it must be a whole number, 0 or greater." },
       { path: ["1", "file-kind"], message: "`file-kind` is `x`; it must be one of `file` and `link`." },
-      { path: ["1"], message: "It has no `name`, which is needed." },
+      { path: ["1"], message: "It needs `name`." },
     ],
   });
 });
@@ -54,7 +54,7 @@ test("a key in two spellings is a fault, not a choice", () => {
   const read = readShape(table, { name: "a", "file-kind": "file", fileKind: "link" });
   expect(read).toMatchObject({
     ok: false,
-    refusal: [{ message: "`fileKind` stands there in two spellings." }],
+    refusal: [{ message: "`fileKind` appears in two spellings." }],
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Whether a caller may use a capability: it is there, the chat and the run's skill may see it, and it was not called too
- * often. What is not seen is not used.
+ * Decides whether a caller may use a capability: it exists, the chat and the run's skill may see it, and the rate limit
+ * allows it. A capability that is not visible cannot be used.
  */
 import { showValue, tellMoved } from "@metier/base/text";
 import { dropOldest } from "@metier/base/turns";
@@ -24,7 +24,7 @@ export async function findCapability(
   if (typeof id !== "string" || !isCapabilityId(id)) {
     return answerFault(
       "capability_not_found",
-      `${showValue(id)} is no capability; an id is \`namespace.name\`.`,
+      `${showValue(id)} is not a capability id; write \`namespace.name\`.`,
       { hint: LIST },
     );
   }
@@ -34,7 +34,7 @@ export async function findCapability(
   return denied ? { ok: false, fault: denied } : answerWith(found);
 }
 
-/** The first reason why a skill that declares these cannot be used by this caller. */
+/** The first reason why this caller cannot use a skill that declares these capabilities. */
 export async function checkDeclared(
   registry: CapabilityRegistry,
   ids: readonly string[],
@@ -47,9 +47,9 @@ export async function checkDeclared(
   return first;
 }
 
-const LIST = "`capability list` shows those that there are.";
+const LIST = "See the available ones with `capability list`.";
 
-/** A provider that failed is another matter than one that does not exist. */
+/** Distinguishes a failed provider from one that does not exist. */
 async function explainMissing(registry: CapabilityRegistry, id: string): Promise<Answer<never>> {
   const namespace = id.slice(0, id.indexOf("."));
   const providers = await registry.statuses(namespace);
@@ -58,7 +58,7 @@ async function explainMissing(registry: CapabilityRegistry, id: string): Promise
       "capability_not_found",
       `There is no capability \`${id}\`: no provider has the namespace \`${namespace}\`.`,
       {
-        hint: `${tellMoved(namespace) ?? LIST} Providers are wired in the config: \`[capabilities.providers.${namespace}]\`.`,
+        hint: `${tellMoved(namespace) ?? LIST} Add providers in the config under \`[capabilities.providers.${namespace}]\`.`,
       },
     );
   }
@@ -66,26 +66,26 @@ async function explainMissing(registry: CapabilityRegistry, id: string): Promise
   if (!failed?.fault) {
     return answerFault(
       "capability_not_found",
-      `The provider \`${namespace}\` offers no capability \`${id}\`.`,
+      `The provider \`${namespace}\` does not offer a capability \`${id}\`.`,
       { hint: LIST },
     );
   }
   return answerFault(
     "capability_backend_unavailable",
-    `\`${id}\` cannot be used, since its provider \`${failed.name}\` failed: ${failed.fault.message}`,
+    `\`${id}\` is unavailable because its provider \`${failed.name}\` failed: ${failed.fault.message}`,
     { hint: failed.fault.hint },
   );
 }
 
 type Restricted = Pick<CapabilityDefinition, "id" | "sensitive" | "allowedChatTypes">;
 
-/** In lower case; empty: every chat. */
+/** In lowercase. Empty: every chat. */
 export function chatTypesOf({ sensitive, allowedChatTypes = [] }: Restricted): readonly string[] {
   if (allowedChatTypes.length > 0) return allowedChatTypes;
   return sensitive ? ["private"] : [];
 }
 
-/** Without a run nobody declares anything, and the user may use everything. */
+/** Without a run there is no declaration, and the user may use everything. */
 export function isDeclared(id: string, { declared }: CapabilityCaller): boolean {
   return declared === undefined || declared.includes(id);
 }
@@ -102,7 +102,7 @@ export function checkVisible(definition: Restricted, caller: CapabilityCaller): 
     return {
       code: "capability_access_denied",
       message: `${skill} does not declare the capability \`${id}\`.`,
-      hint: `A skill uses what it names in \`capabilities\`: add \`${id}\` there if it is meant to.`,
+      hint: `A skill may use only what it lists in \`capabilities\`: add \`${id}\` there if it needs it.`,
     };
   }
   const allowed = chatTypesOf(definition);
@@ -111,19 +111,19 @@ export function checkVisible(definition: Restricted, caller: CapabilityCaller): 
   const chats = allowed.map((type) => `\`${type}\``).join(", ");
   return {
     code: "capability_access_denied",
-    message: `The capability \`${id}\` is for chats of type ${chats}; the type of this one is ${chatType === "" ? "not known" : `\`${chatType}\``}.`,
+    message: `The capability \`${id}\` is for chats of type ${chats}; the type of this chat is ${chatType === "" ? "not known" : `\`${chatType}\``}.`,
     hint: "Ask for it in such a chat.",
   };
 }
 
-/** How often one user may call one capability, sign-ins included: so many times in any minute. Kept in memory. */
+/** Limits how many times per minute one user may call one capability, including sign-ins. Kept in memory. */
 export interface RateLimits {
-  /** Counts the call, or says after how many seconds there is room for it. */
+  /** Counts the call, or returns how many seconds to wait. */
   take(userId: string, capability: string): number | undefined;
   forget(isMeant: (userId: string) => boolean): void;
 }
 
-/** Why the call is not made; it counts otherwise. */
+/** Why the call is refused; otherwise the call is counted. */
 export function refuseTooMany(
   limits: RateLimits,
   { userId }: { readonly userId: string },
@@ -136,13 +136,13 @@ export function refuseTooMany(
     `\`${capability}\` was called too often in the last minute.`,
     {
       retryAfterSeconds,
-      hint: `Wait ${retryAfterSeconds} seconds. \`[capabilities] rate-limit\` sets how many calls a minute are allowed.`,
+      hint: `Wait ${retryAfterSeconds} seconds. \`[capabilities] rate-limit\` sets the number of calls allowed per minute.`,
     },
   );
 }
 
 const MINUTE_MS = 60_000;
-/** Beyond that the ones that have not called for longest are forgotten. */
+/** Beyond this, the callers that have been idle longest are forgotten. */
 const MOST_COUNTED = 10_000;
 
 export function createRateLimits({
@@ -152,7 +152,7 @@ export function createRateLimits({
   readonly perMinute: number;
   now?(): number;
 }): RateLimits {
-  /** Times of the calls of the last minute, oldest first; by who called last. */
+  /** Call times of the last minute, oldest first, keyed by caller; the most recent caller is last. */
   const calls = new Map<string, number[]>();
   return {
     take(userId, capability) {

@@ -1,7 +1,6 @@
 /**
- * Which accounts a user has linked, and with which of them an operation is performed. One file for each account, replaced
- * as a whole, so that processes at work at the same time need no lock. It holds what is shown and what a provider gave as
- * references; no credential.
+ * The accounts a user has linked, and which one an operation uses. Each account has its own file, replaced as a whole,
+ * so concurrent processes need no lock. Files hold display data and a provider's references, never a credential.
  */
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -27,18 +26,18 @@ import {
   userFolder,
 } from "./state-files.ts";
 
-/** What a user has linked; kept on disk, apart for each user. */
+/** A user's linked accounts, stored on disk separately for each user. */
 export interface AccountStore {
   list(userId: string, capability: string): Promise<readonly ProviderAccount[]>;
   put(userId: string, capability: string, account: ProviderAccount): Promise<void>;
   remove(userId: string, capability: string, accountRef: string): Promise<boolean>;
-  /** Of all users. What cannot be read is left out. */
+  /** Accounts of all users. Unreadable files are left out. */
   listAll(): readonly LinkedTo[];
-  /** Everything of this user, damaged or not. */
+  /** Removes everything of this user, even if damaged. */
   forget(userId: string): void;
 }
 
-/** An account, and who has linked it to what. */
+/** An account, who linked it and to which capability. */
 export interface LinkedTo {
   readonly userId: string;
   readonly capability: string;
@@ -50,7 +49,7 @@ const ENDING = ".json";
 
 interface StoredAccount {
   readonly version: typeof VERSION;
-  /** Whose it is; a file of someone else is told apart from a damaged one. */
+  /** The owner, so that another user's file is not mistaken for a damaged one. */
   readonly user: Json;
   readonly capability: Json;
   readonly account: ProviderAccount;
@@ -77,8 +76,8 @@ const storedAccountShape = recordShape<StoredAccount>(
 );
 
 /**
- * `folder`: `<home>/.metier/state/capabilities/accounts`. A damaged file rejects with `CapabilityStateError`, for its user
- * alone: were it skipped, the one account that is left might be taken for the one that was meant.
+ * `folder`: `<home>/.metier/state/capabilities/accounts`. A damaged file rejects with `CapabilityStateError`, only for
+ * its user: skipping it could make the remaining account look like the intended one.
  */
 export function openAccounts({ folder }: { readonly folder: string }): AccountStore {
   const folderOf = (userId: string, capability: string): string =>
@@ -109,7 +108,7 @@ export function openAccounts({ folder }: { readonly folder: string }): AccountSt
   };
 }
 
-/** Whether there was one. */
+/** Returns whether it existed. */
 function removeFile(file: string): boolean {
   try {
     unlinkSync(file);
@@ -126,7 +125,7 @@ function readAny(file: string): LinkedTo | undefined {
   return { userId: stored.user, capability: stored.capability, account: stored.account };
 }
 
-/** `undefined`: it was unlinked meanwhile. */
+/** `undefined`: it was unlinked in the meantime. */
 function readAccount(file: string, user: string, capability: string): ProviderAccount | undefined {
   const value = readStateFile(file);
   if (value === undefined) return undefined;
@@ -138,7 +137,9 @@ function readAccount(file: string, user: string, capability: string): ProviderAc
   return stored.account;
 }
 
-/** `wanted` is the reference, the name or the email of one. An operation that needs none gets one only if it is named. */
+/**
+ * `wanted` is an account's reference, name or email. An operation that needs no account gets one only if it is named.
+ */
 export function chooseAccount(
   capability: string,
   { requiresAuth }: Pick<CapabilityOperation, "requiresAuth">,
@@ -155,7 +156,7 @@ export function chooseAccount(
       ? `No account is linked to \`${capability}\`.`
       : `No account ${showValue(wanted)} is linked to \`${capability}\`.`;
   return answerFault("capability_auth_required", message, {
-    hint: `Begin a sign-in for \`${capability}\` (\`capability auth begin\`); the user completes it.`,
+    hint: `Start a sign-in for \`${capability}\` (\`capability auth begin\`); the user completes it.`,
   });
 }
 
@@ -181,7 +182,7 @@ function ambiguous(
   const names = showNames(accounts.map(({ accountRef }) => accountRef));
   return answerFault(
     "capability_account_ambiguous",
-    `${accounts.length} accounts ${which} to \`${capability}\`, and it is not said which one is meant.`,
+    `${accounts.length} accounts ${which} to \`${capability}\`, and the call does not say which one to use.`,
     { hint: `Name one by its reference: ${names}.` },
   );
 }

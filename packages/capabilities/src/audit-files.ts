@@ -1,4 +1,4 @@
-/** The audit log's files read as a whole, and lines of them written anew for users who are forgotten. */
+/** Reads the audit log's files as a whole, and rewrites lines of forgotten users. */
 import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from "node:fs";
 import { withLock } from "@metier/base/turns";
@@ -11,7 +11,7 @@ interface FoundLine {
   readonly length: number;
 }
 
-/** What is no line of the log, such as one that was cut off, is left out. */
+/** Leaves out anything that is not a log line, such as a truncated one. */
 export function* readLines(file: string): Generator<FoundLine> {
   const bytes = readIfThere(file);
   for (let start = 0; start < bytes.length; ) {
@@ -24,8 +24,8 @@ export function* readLines(file: string): Generator<FoundLine> {
 }
 
 /**
- * Each line keeps its length and its place, since other processes append at the same time; under the lock that a file is put
- * aside with, so that it keeps its name meanwhile. A user has one pseudonym in all files; which, is written nowhere.
+ * Each line keeps its length and position, because other processes append at the same time. Holds the rotation lock, so
+ * that a file keeps its name. A user has the same pseudonym in all files; the mapping is stored nowhere.
  */
 export function forgetInFiles(
   log: string,
@@ -38,7 +38,7 @@ export function forgetInFiles(
     pseudonyms.set(user, pseudonym);
     return pseudonym;
   };
-  // The newest first: one that is put aside meanwhile is met again under its next name, and none is missed.
+  // Newest first: a file rotated in the meantime shows up again under its next name, so none is missed.
   for (const file of files) {
     if (!existsSync(file)) continue;
     withLock(log, () => {
@@ -49,10 +49,10 @@ export function forgetInFiles(
   }
 }
 
-/** With `p_` no longer than what a line loses at least, so that it always fits. */
+/** With `p_`, never longer than the text a line loses, so that it always fits. */
 const PSEUDONYM_BYTES = 6;
 
-/** What is left says that something was done, when and how it ended; not by whom, where, with whose account or with what. */
+/** Keeps that something was done, when and how it ended, but not by whom, where, with whose account or with what. */
 function fitTo(length: number, entry: AuditEntry, pseudonym: string): Buffer {
   const { at, requestId, action, runId, skill, capability, operation, mutating, outcome } = entry;
   const kept = {

@@ -1,13 +1,13 @@
 /**
- * Appends lines to a file that other processes append to and put aside, too. Lines of the same moment go out in one write, and
- * those that must be on the disk share one flush; whoever waits for a line waits until it is there.
+ * Appends lines to a file that other processes also append to and rotate. Lines added at the same time share one write,
+ * and those that must reach the disk share one flush; each caller waits until its line is there.
  */
 import { close, closeSync, fstatSync, fsync, mkdirSync, openSync, type Stats, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 
 interface LineWriter {
-  /** Resolves when the line is written; with `isFlushed`, when it is on the disk. Rejects when it cannot be. */
+  /** Resolves when the line is written or, with `isFlushed`, when it is on disk. Rejects if that fails. */
   append(line: string, isFlushed: boolean): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface WaitingLine {
   settle(fault?: unknown): void;
 }
 
-/** `isFull`: whether the file, so large now, was put aside or has to be; what it throws is told to whoever waits. */
+/** `isFull`: whether a file of this size was rotated or must be; callers that wait get what it throws. */
 export function createLineWriter(file: string, isFull: (bytes: number) => boolean): LineWriter {
   const kept = keepDescriptor(file);
   const plain = collectLines((lines) => {
@@ -42,7 +42,7 @@ function settleAll(lines: readonly WaitingLine[], fault?: unknown): void {
   for (const { settle } of lines) settle(fault);
 }
 
-/** What is added until every call of this moment waits goes out together; what comes while it does, together after it. */
+/** Lines added in the same tick are written together; lines added during that write go together after it. */
 function collectLines(send: (lines: readonly WaitingLine[]) => Promise<void> | undefined): {
   add(text: string): Promise<void>;
 } {
@@ -79,7 +79,7 @@ function writeBytes(descriptor: number, bytes: Buffer): Stats {
 
 const [flush, closeLater] = [promisify(fsync), promisify(close)];
 
-/** How large the file is then. The flush is waited for elsewhere than here: others go on, and share the next one. */
+/** Returns the new file size. The flush is awaited elsewhere, so that others continue and share the next one. */
 async function flushLines(file: string, bytes: Buffer): Promise<number> {
   const descriptor = openToAppend(file);
   try {
@@ -96,10 +96,10 @@ function openToAppend(file: string): number {
   return openSync(file, "a", 0o600);
 }
 
-/** So long at most goes on in a file that another process has put aside. It is one of the log all the same. */
+/** How long writing may continue in a file that another process has rotated. That file still belongs to the log. */
 const KEPT_MS = 1000;
 
-/** Open for a moment: lines that come one after the other need not each open the file. */
+/** Kept open briefly, so that consecutive lines need not reopen the file. */
 function keepDescriptor(file: string): { write(bytes: Buffer): number; forget(): void } {
   let kept: number | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -115,7 +115,7 @@ function keepDescriptor(file: string): { write(bytes: Buffer): number; forget():
     }
     const { nlink, size } = writeBytes(kept, bytes);
     if (nlink > 0) return size;
-    forget(); // Somebody has removed it, and what was written with it.
+    forget(); // The file was removed, and with it what was written.
     return write(bytes);
   };
   return { write, forget };

@@ -1,6 +1,7 @@
 /**
- * Who did what with capabilities, when, and how it ended: `audit.jsonl`, one line each, without inputs, outputs and secrets.
- * Several processes append to it; a full one is put aside as `audit.1.jsonl`, and the oldest of those goes.
+ * Records who did what with capabilities, when, and how it ended, in `audit.jsonl`: one line each, without inputs,
+ * outputs or secrets. Several processes append to it; a full file is rotated to `audit.1.jsonl`, and the oldest is
+ * deleted.
  */
 import { lstatSync, renameSync } from "node:fs";
 import { presentFields } from "@metier/base/json";
@@ -12,18 +13,18 @@ import type { AuditEntry } from "./capability-broker.ts";
 
 export interface AuditLog {
   /**
-   * Written when it resolves, and flushed for what changes something. Rejects when it cannot be: what is not recorded is
-   * not done.
+   * Resolves when the line is written, and flushed if it records a change. Rejects if that fails: what cannot be
+   * recorded is not done.
    */
   write(entry: AuditEntry): Promise<void>;
-  /** All that there are, in no order. */
+  /** All entries, in no particular order. */
   each(visit: (entry: AuditEntry) => void): void;
-  /** Their lines stay, and lead to nobody. */
+  /** Keeps their lines, without a link to the users. */
   forget(isMeant: (user: string) => boolean): void;
 }
 
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024;
-/** Beside the one that is written. */
+/** In addition to the current file. */
 const MOST_OLD_FILES = 20;
 
 /** `file`: `…/audit.jsonl` */
@@ -54,7 +55,7 @@ export function openAuditLog({
 function rotate(file: string, maxBytes: number): void {
   withLock(file, () => {
     const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    if (size < maxBytes) return; // Another process was quicker.
+    if (size < maxBytes) return; // Another process was faster.
     for (let number = MOST_OLD_FILES - 1; number > 0; number--) {
       moveIfThere(oldFile(file, number), oldFile(file, number + 1));
     }
@@ -66,7 +67,7 @@ function oldFile(file: string, number: number): string {
   return file.replace(/\.jsonl$/, `.${number}.jsonl`);
 }
 
-/** The one that is written first, then the newest; whether or not they are there. */
+/** The current file first, then the newest; they may not exist. */
 function allFiles(file: string): readonly string[] {
   const old = Array.from({ length: MOST_OLD_FILES }, (_, index) => oldFile(file, index + 1));
   return [file, ...old];
@@ -80,15 +81,15 @@ function moveIfThere(from: string, to: string): void {
   }
 }
 
-/** What turns out while a call is checked. */
+/** Facts that become known while a call is checked. */
 type KnownOfCall = Partial<
   Pick<AuditEntry, "capability" | "operation" | "account" | "mutating" | "inputDigest" | "idempotencyKey">
 >;
 
-/** The lines of one call: what is known of it when it ends, however early that is. */
+/** The lines of one call, with what is known when it ends, however early. */
 export interface CallAudit {
   know(known: { readonly [Name in keyof KnownOfCall]?: KnownOfCall[Name] | undefined }): void;
-  /** Resolves when it is recorded. Rejects when the log cannot be written. */
+  /** Resolves when it is recorded. Rejects if the log cannot be written. */
   write(outcome: string): Promise<void>;
 }
 
@@ -121,7 +122,7 @@ export function auditCall(
       try {
         onAudit?.(entry);
       } catch {
-        // It is recorded; who only listens does not stop a call.
+        // It is already recorded; a failing listener does not stop the call.
       }
     },
   };

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/capabilities/broker`. */
+/** The door `@metier/capabilities/broker` for other packages. */
 export { openAccounts } from "./accounts.ts";
 export { openCallbackListener } from "./auth/callback-listener.ts";
 export { createBroker } from "./create-broker.ts";

@@ -1,6 +1,6 @@
 /**
- * One call of a provider, whatever becomes of it: an exception, a hang, an answer that is none and a caller who gives up
- * are all faults in the answer. What a provider says about a fault is bounded, and not repeated where it holds a credential.
+ * One call to a provider. An exception, a hang, an invalid answer and a caller who cancels all become faults in the
+ * answer. A provider's error message is bounded, and withheld if it contains a credential.
  */
 import { sayFault } from "@metier/base/diagnostic";
 import { presentFields } from "@metier/base/json";
@@ -16,7 +16,7 @@ import {
 } from "./capability.ts";
 import { findCredential } from "./plain-json.ts";
 
-/** For each call: who asks, and what the provider may use for them. */
+/** Makes what a provider gets with each call: who asks, and what it may use for them. */
 export type MakeContext = (
   namespace: string,
   caller: CapabilityCaller,
@@ -30,7 +30,7 @@ interface ProviderCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A provider with a limit of its own is the first to notice, and says more about it. */
+/** A provider with its own limit notices first and says more about it. */
 const MOST_GRACE_MS = 2_000;
 const MOST_MESSAGE_CHARACTERS = 1_000;
 
@@ -64,19 +64,19 @@ function tookTooLong(namespace: string, timeoutMs: number): FaultAnswer {
   return answerFault(
     "capability_backend_unavailable",
     `The provider \`${namespace}\` did not answer within ${timeoutMs / 1000} seconds.`,
-    { hint: "Try again later; `timeout-seconds` of the provider sets the limit." },
+    { hint: "Try again later, or raise the provider's `timeout-seconds`." },
   );
 }
 
-/** What a provider says of a fault, as it may be passed on. */
+/** A provider's error message in the form that may be passed on. */
 function passOn(
   namespace: string,
   { code, message, hint, retryAfterSeconds }: CapabilityFault,
 ): CapabilityFault {
   return presentFields({
     code,
-    message: makeSafe(message, `The provider \`${namespace}\` reported a fault.`),
-    hint: typeof hint === "string" ? makeSafe(hint, "See the logs of the provider.") : undefined,
+    message: makeSafe(message, `The provider \`${namespace}\` reported an error.`),
+    hint: typeof hint === "string" ? makeSafe(hint, "See the provider's logs.") : undefined,
     retryAfterSeconds: Number.isFinite(retryAfterSeconds) ? Math.max(0, retryAfterSeconds ?? 0) : undefined,
   });
 }
@@ -96,7 +96,7 @@ async function performSafely<Value>(
   }
 }
 
-/** An object of the embedding program answers whatever it likes. */
+/** An object in the embedding program may answer anything. */
 function readAnswer<Value>(namespace: string, answer: unknown): Answer<Value> {
   const { ok, value, fault } = (answer ?? {}) as {
     readonly ok?: unknown;
@@ -110,12 +110,12 @@ function readAnswer<Value>(namespace: string, answer: unknown): Answer<Value> {
   }
   return answerFault(
     "capability_invalid_output",
-    `The provider \`${namespace}\` answered with neither a value nor a fault that has a code and a message.`,
+    `The provider \`${namespace}\` returned neither a value nor an error with a code and a message.`,
   );
 }
 
 function makeSafe(text: string, instead: string): string {
   if (findCredential(text) !== undefined)
-    return `${instead} Its words are left out: they hold what looks like a credential.`;
+    return `${instead} Its message is withheld because it contains what looks like a credential.`;
   return text.length > MOST_MESSAGE_CHARACTERS ? `${text.slice(0, MOST_MESSAGE_CHARACTERS)}…` : text;
 }

@@ -1,6 +1,6 @@
 /**
- * A person's yes to exactly one change. No flag gives it; where nobody can be asked, the answer is no. What is put off waits
- * as a plan: what exactly is to be done, for whom, and under which id it can be asked for again.
+ * A person's confirmation of exactly one change. No flag replaces it; if nobody can be asked, the answer is no. A
+ * postponed change waits as a plan: what to do, for whom, and the id to ask again.
  */
 import { randomBytes } from "node:crypto";
 import { dropOldest } from "@metier/base/turns";
@@ -14,7 +14,7 @@ import type {
 } from "./capability-broker.ts";
 import { digestJson } from "./plain-json.ts";
 
-/** Why it is not done; `undefined`: it may be. */
+/** Why it is refused; `undefined`: it may be done. */
 export async function confirmChange(
   plans: MutationPlans,
   change: PlannedChange,
@@ -30,8 +30,8 @@ export async function confirmChange(
   const answer = kept ? await kept.confirm(plan, askNow) : await askNow?.();
   if (answer === undefined) {
     return notConfirmed(
-      `${what} changes something, and nobody can be asked here whether it may.`,
-      "Call it where a person answers: in a terminal, or from a program that gives `confirm`.",
+      `${what} makes a change, and nobody can confirm it here.`,
+      "Call it where a person can answer: in a terminal, or from a program that passes `confirm`.",
     );
   }
   if (typeof answer === "object") return answer;
@@ -39,18 +39,18 @@ export async function confirmChange(
   if (answer === "later") {
     plans.keep(plan);
     return notConfirmed(
-      `${what} waits to be confirmed, as the plan \`${plan.planId}\`.`,
-      `When the user has confirmed it, call it again with the same input and the plan id \`${plan.planId}\`.`,
+      `${what} waits for confirmation as plan \`${plan.planId}\`.`,
+      `After the user confirms it, call it again with the same input and the plan id \`${plan.planId}\`.`,
     );
   }
   plans.settle(plan);
   if (answer === "yes") return undefined;
   return answer === "no"
-    ? notConfirmed(`The user said no to ${what}.`, "Ask the user what to do instead; do not repeat the call.")
-    : notConfirmed(`Nobody could be asked about ${what}: the question failed.`, "Try again later.");
+    ? notConfirmed(`The user declined ${what}.`, "Ask the user what to do instead; do not repeat the call.")
+    : notConfirmed(`The user could not be asked about ${what}: the question failed.`, "Try again later.");
 }
 
-/** An answer that is none is no yes. */
+/** An invalid answer does not count as yes. */
 async function ask(
   question: () => ReturnType<ConfirmMutation>,
   signal: AbortSignal | undefined,
@@ -63,7 +63,7 @@ async function ask(
     const answer = await Promise.race([question(), cancelled]);
     return ["yes", "no", "later", "cancelled"].includes(answer) ? answer : "failed";
   } catch {
-    return signal?.aborted ? "cancelled" : "failed"; // What went wrong is the asker's to report; here it is no yes.
+    return signal?.aborted ? "cancelled" : "failed"; // The asker reports what went wrong; here it does not count as yes.
   } finally {
     signal?.removeEventListener("abort", cancel);
   }
@@ -73,11 +73,11 @@ function notConfirmed(message: string, hint: string): CapabilityFault {
   return { code: "capability_mutation_not_confirmed", message, hint };
 }
 
-/** Only a plan that was put off is kept, in memory, for a while. */
+/** Keeps only postponed plans, in memory, for a limited time. */
 export interface MutationPlans {
-  /** A new plan, or the one that is meant by `planId`. The same change that was put off before keeps its id. */
+  /** A new plan, or the one named by `planId`. A change that was postponed before keeps its id. */
   make(change: PlannedChange, planId?: string): Answer<MutationPlan>;
-  /** Put off: it can be asked for again. */
+  /** Postponed: it can be asked again. */
   keep(plan: MutationPlan): void;
   /** Decided: it was confirmed or refused. */
   settle(plan: MutationPlan): void;
@@ -87,7 +87,7 @@ export interface MutationPlans {
 export type PlannedChange = Omit<MutationPlan, "planId" | "fingerprint">;
 
 const KEPT_FOR_MS = 30 * 60_000;
-/** Of all users, and of one: nobody can push out the plans of others. */
+/** Limits for all users and for one user, so that nobody can push out the plans of others. */
 const MOST_PLANS = 10_000;
 const MOST_OF_ONE_USER = 100;
 
@@ -100,7 +100,7 @@ export function createMutationPlans(now: () => number = Date.now): MutationPlans
   return {
     make(change, planId) {
       const { caller, capability, operation, account = null, input } = change;
-      // Who confirms a change confirms exactly this.
+      // A confirmation covers exactly this.
       const fingerprint = digestJson([caller.userId, capability, operation.name, account, input]);
       const mine = ofUser(caller.userId);
       const meant = mine.find((plan) =>
@@ -113,9 +113,9 @@ export function createMutationPlans(now: () => number = Date.now): MutationPlans
       return answerFault(
         "capability_mutation_plan_mismatch",
         meant
-          ? `The plan \`${planId}\` is for something else: capability, operation, account and input have to be the same as when it was made.`
-          : "There is no such plan of this user; plans are kept for half an hour, until they are decided.",
-        { hint: "Call the operation without a plan id: a new plan is made and confirmed." },
+          ? `The plan \`${planId}\` does not match: capability, operation, account and input must be the same as when it was made.`
+          : "This user has no such plan; undecided plans are kept for half an hour.",
+        { hint: "Call the operation without a plan id to make and confirm a new plan." },
       );
     },
     keep(plan) {

@@ -1,6 +1,6 @@
 /**
- * Puts a broker together from its parts, and lists what there is for a caller. Nothing is started, read or written before
- * the first caller comes.
+ * Assembles a broker, and lists what a caller may use. Nothing is started, read or written before the first caller
+ * comes.
  */
 import { join } from "node:path";
 import { presentFields } from "@metier/base/json";
@@ -28,14 +28,14 @@ import { type BridgeTokens, createBridgeTokens } from "./tokens/caller-tokens.ts
 import { openVault, type Vault } from "./vault/open-vault.ts";
 
 export interface BrokerInput {
-  /** With `tokens` for each that runs in another process. */
+  /** With `tokens` for each provider in another process. */
   readonly providers: readonly WiredProvider[];
   readonly places: Pick<Places, "base" | "state">;
   /** Default: `<base>/vault`, with its key in a file. */
   readonly vault?: Vault | undefined;
-  /** Calls a minute, of one user to one capability. Default: 60. */
+  /** Calls per minute of one user to one capability. Default: 60. */
   readonly rateLimit?: number | undefined;
-  /** How long a sign-in may take, unless its provider says. Default: 1800; at least 30. */
+  /** How long a sign-in may take if its provider does not say. Default: 1800; at least 30. */
   readonly flowTtlSeconds?: number | undefined;
   readonly now?: (() => number) | undefined;
 }
@@ -79,7 +79,7 @@ export function createBroker({
   };
 }
 
-/** A provider sees one user at a time, and of the vault only what is its own. */
+/** A provider sees one user at a time, and only its own part of the vault. */
 function createContexts(providers: readonly WiredProvider[], vault: Vault): MakeContext {
   const tokens = new Map<string, BridgeTokens>(
     providers.flatMap(({ namespace, tokens: own }) => (own ? [[namespace, own] as const] : [])),
@@ -99,7 +99,7 @@ function createContexts(providers: readonly WiredProvider[], vault: Vault): Make
   });
 }
 
-/** `all` adds those that this chat forbids; what the run's skill does not declare is shown to nobody in the run. */
+/** `all` adds those that this chat forbids, but never what the run's skill does not declare. */
 async function listCapabilities(
   registry: CapabilityRegistry,
   accounts: AccountStore,
@@ -112,7 +112,7 @@ async function listCapabilities(
   return Promise.all(capabilities.map((capability) => describeCapability(capability, accounts, caller)));
 }
 
-/** In a run, what its skill declares: other providers are not asked, so none of them can keep it waiting. */
+/** In a run, only what its skill declares: other providers are not asked, so they cannot delay it. */
 async function findAll(
   registry: CapabilityRegistry,
   { declared }: CapabilityCaller,
@@ -123,7 +123,7 @@ async function findAll(
   return found.filter((capability) => capability !== undefined);
 }
 
-/** A chat in which it cannot be used learns nothing about the user's accounts. */
+/** A chat that cannot use it learns nothing about the user's accounts. */
 async function describeCapability(
   { definition }: RegisteredCapability,
   accounts: AccountStore,
@@ -140,7 +140,7 @@ async function describeCapability(
     available,
     requiresAuth: operations.some(({ requiresAuth }) => requiresAuth),
     authenticated: linked.length > 0,
-    // Without what belongs to the provider.
+    // Without the provider's own data.
     linkedAccounts: linked.map(({ accountRef, accountName, accountEmail, createdAt }) =>
       presentFields({ accountRef, accountName, accountEmail, createdAt }),
     ),

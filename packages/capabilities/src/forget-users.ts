@@ -1,6 +1,6 @@
 /**
- * Forgetting users: what is kept for them on this machine goes, and the audit log tells no more who they were. Each step may
- * be done twice without harm; the log comes last, since it says where to look.
+ * Deletes what this machine stores for users, and removes their identity from the audit log. Each step can safely be
+ * repeated; the log comes last because it says where to look.
  */
 import type { RateLimits } from "./access.ts";
 import type { AccountStore, LinkedTo } from "./accounts.ts";
@@ -19,7 +19,7 @@ interface ForgetParts extends Pick<AuthParts, "registry" | "makeContext" | "flow
   readonly limits: RateLimits;
   readonly plans: MutationPlans;
   readonly vault: Vault;
-  /** Of the providers that are wired now. */
+  /** From the providers configured now. */
   readonly namespaces: readonly string[];
 }
 
@@ -44,7 +44,10 @@ export async function forgetUsers(parts: ForgetParts, users: ForgottenUsers): Pr
   parts.audit.forget(isMeant);
 }
 
-/** Who is meant, each with the namespaces of the providers that may have kept something. Folders do not tell: their names are digests. */
+/**
+ * The users, each with the namespaces of providers that may have stored something. Folder names are digests, so they
+ * cannot tell.
+ */
 function findMet(
   { audit, flows }: ForgetParts,
   linked: readonly LinkedTo[],
@@ -61,7 +64,7 @@ function findMet(
   return met;
 }
 
-/** One may have more to do, such as to revoke; whatever comes of it, the account goes. */
+/** A provider may have more to do, such as revoking; whatever it answers, the account is removed. */
 async function tellProviders(parts: ForgetParts, linked: readonly LinkedTo[]): Promise<void> {
   await Promise.all(
     linked.map(({ userId, capability, account }) => releaseAccount(parts, { userId }, capability, account)),

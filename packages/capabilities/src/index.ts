@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/capabilities`. */
+/** The door `@metier/capabilities` for other packages. */
 export { readPasted, recogniseCallback } from "./auth/read-answer.ts";
 export {
   type Answer,

@@ -1,6 +1,6 @@
 /**
- * The one way from a request to a provider: every check in its order, then the call, then what comes back is checked, and
- * all of it is recorded. A request that is refused here has changed nothing.
+ * The only way from a request to a provider: all checks in order, the call, the check of its output, and the record. A
+ * request refused here has changed nothing.
  */
 import { randomUUID } from "node:crypto";
 import { checkJson, type JsonObject, presentFields } from "@metier/base/json";
@@ -27,7 +27,7 @@ import {
 import { digestJson, readPlainObject } from "./plain-json.ts";
 import type { RegisteredCapability } from "./provider-registry.ts";
 
-/** Enough to tell calls apart; asked for as a UUID, of which the system keeps some ready. */
+/** Enough to tell calls apart; taken from a UUID, which the system pre-generates. */
 const ID_DIGITS = 16;
 
 export async function invokeOperation(
@@ -38,7 +38,7 @@ export async function invokeOperation(
 ): Promise<Answer<InvokeAnswer>> {
   const requestId = `cap_${randomUUID().replaceAll("-", "").slice(0, ID_DIGITS)}`;
   const { capability, operation } = request;
-  // What is no id may be anything, also a secret.
+  // An invalid id could be anything, even a secret.
   const named = isCapabilityId(String(capability)) ? capability : "(invalid)";
   const call = { requestId, action: "invoke", capability: named } as const;
   const audit = auditCall(parts.audit, caller, call, parts.now, options.onAudit);
@@ -55,14 +55,14 @@ export async function invokeOperation(
     await audit.write(performed.ok ? (performed.value.isRepeat ? "repeat" : "ok") : performed.fault.code);
     return performed;
   });
-  // A change was recorded before it was made: that its end was not is no reason to deny it.
+  // The change was recorded before it was made; failing to record its end is no reason to deny it.
   const answer = ready?.operation.mutating ? performed : recorded;
   if (!answer.ok) return answer;
   const account = ready?.account?.accountRef;
   return answerWith(presentFields({ requestId, capability, operation, account, ...answer.value }));
 }
 
-/** All that is checked before anything happens. */
+/** All checks before anything happens. */
 async function checkCall(
   { registry, accounts, limits }: InvokeParts,
   caller: CapabilityCaller,
@@ -112,15 +112,15 @@ function checkRequest(
   { name, mutating }: CapabilityOperation,
 ): string | undefined {
   if (idempotencyKey !== undefined && !KEY.test(String(idempotencyKey))) {
-    return `The idempotency key is ${showValue(idempotencyKey)}; 1 to 200 printable characters are allowed.`;
+    return `The idempotency key is ${showValue(idempotencyKey)}; it must have 1 to 200 printable characters.`;
   }
   if (planId !== undefined && !mutating) {
-    return `A plan id is given, but \`${name}\` changes nothing and needs no confirmation.`;
+    return `A plan id was given, but \`${name}\` changes nothing and needs no confirmation.`;
   }
   return undefined;
 }
 
-/** As the provider gets it: with the defaults of the schema. */
+/** As the provider gets it, with the schema's defaults. */
 async function readInput(
   { definition }: RegisteredCapability,
   { name, inputSchema }: CapabilityOperation,
@@ -132,12 +132,12 @@ async function readInput(
   if (!inputSchema) return answerWith(plain.value);
   const check = await checkJson(inputSchema, plain.value);
   if (check.ok) return answerWith(check.value as JsonObject);
-  return answerFault("capability_invalid_input", `${what} does not fit: ${check.message}.`, {
-    hint: "`capability list` shows the schema of each operation.",
+  return answerFault("capability_invalid_input", `${what} does not match its schema: ${check.message}.`, {
+    hint: "See each operation's schema with `capability list`.",
   });
 }
 
-/** A disk that is full or a file that is damaged is a fault of the host, which its caller is told like any other. */
+/** A full disk or a damaged file is a fault of the host, reported to the caller like any other fault. */
 async function tellFaults<Value>(work: () => Promise<Answer<Value>>): Promise<Answer<Value>> {
   try {
     return await work();

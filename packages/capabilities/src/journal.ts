@@ -1,7 +1,7 @@
 /**
- * Same key, same result: what a mutating operation is about to do is on disk before the provider is called, and what came of
- * it after. Whoever finds an intent without a result repeats the call if the operation is idempotent; otherwise nobody can
- * know whether it happened, and that is the answer from then on. Holds between processes, too.
+ * Same key, same result. The intent of a mutating operation is on disk before the provider is called, and the result
+ * after. An intent without a result means: repeat the call if the operation is idempotent; otherwise its outcome is
+ * unknown, and that stays the answer. Works across processes.
  */
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -24,30 +24,30 @@ export interface JournaledCall {
   readonly key: string;
   readonly inputDigest: string;
   readonly isIdempotent: boolean;
-  /** Longer than this the call cannot take. */
+  /** The longest a call can take. */
   readonly limitMs: number;
 }
 
 export interface IdempotencyJournal {
-  /** What is known already: a result, or why there will be none. Waits for nobody. */
+  /** What is already known: a result, or why there will be none. Does not wait. */
   recall(call: JournaledCall): Answer<JsonObject> | undefined;
-  /** The right to make the call; or what came of the same call, also of one that is just under way. */
+  /** The right to make the call; or the result of the same call, even one in progress. */
   begin(call: JournaledCall, signal?: AbortSignal): Promise<JournalClaim | Answer<JsonObject>>;
-  /** All calls of this user, those too of which nobody knows whether they happened. */
+  /** Removes all calls of this user, including those with an unknown outcome. */
   forget(userId: string): void;
 }
 
-/** Exactly one of these ends it. */
+/** Exactly one of these methods ends it. */
 export interface JournalClaim {
-  /** The answer to every further call with this key. */
+  /** Becomes the answer to every further call with this key. */
   finish(answer: Answer<JsonObject>): void;
-  /** Nothing has happened: the key is free again. */
+  /** Nothing happened: the key is free again. */
   release(): void;
   /** It may have happened. */
   abandon(): void;
 }
 
-/** Of this module: files of the claims that are held here. */
+/** Files of the claims held by this module. */
 const held = new Set<string>();
 const INSTANCE: string = randomUUID();
 const GRACE_MS = 30_000;
@@ -82,7 +82,7 @@ export function openJournal({
       }
     };
     if (!write("started")) {
-      const message = `Another process took over \`${file}\` meanwhile; nothing was done.`;
+      const message = `Another process took over \`${file}\`; nothing was done.`;
       throw new CapabilityStateError(message, "Make the call again.");
     }
     held.add(file);
@@ -120,54 +120,56 @@ function judgeRecord(
   isOwnerBusy: (owner: JournalOwner) => boolean,
 ): Answer<JsonObject> | "free" | "wait" {
   if (record === undefined) return "free";
-  if (record === "damaged") return outcomeUnknown(key, "what was recorded of it is damaged");
+  if (record === "damaged") return outcomeUnknown(key, "its record is damaged");
   if (record.inputDigest !== inputDigest) {
     return answerFault(
       "capability_invalid_input",
-      `The idempotency key ${JSON.stringify(key)} was used for the same operation with another input.`,
-      { hint: "Use a new key for a new call; repeat a call with exactly the same input." },
+      `The idempotency key ${JSON.stringify(key)} was already used for this operation with different input.`,
+      { hint: "Use a new key for a new call; to repeat a call, send exactly the same input." },
     );
   }
   if (record.state === "done" && record.answer) return record.answer;
   if (record.state === "started" && isOwnerBusy(record.owner)) return "wait";
-  return isIdempotent ? "free" : outcomeUnknown(key, "it was cut off, and the operation is not idempotent");
+  return isIdempotent
+    ? "free"
+    : outcomeUnknown(key, "it was interrupted, and the operation is not idempotent");
 }
 
 function outcomeUnknown(key: string, reason: string): Answer<never> {
   return answerFault(
     "capability_outcome_unknown",
-    `An earlier call with the idempotency key ${JSON.stringify(key)} may have happened: ${reason}. It is not repeated.`,
-    { hint: "Look at the system itself whether it happened. If it did not, call again with a new key." },
+    `An earlier call with the idempotency key ${JSON.stringify(key)} may have taken effect: ${reason}. It was not repeated.`,
+    { hint: "Check in the system itself whether it did. If not, call again with a new key." },
   );
 }
 
-/** Whether the call can still be on its way. */
+/** Whether the call can still be in progress. */
 function isUnderWay(owner: JournalOwner, file: string, now: number): boolean {
   if (owner.instance === INSTANCE) return held.has(file);
   return isStillAlive(owner) !== false && now < owner.until;
 }
 
-/** What is kept of one call, as it stands in a file: the intent before, and the result after. */
+/** The record of one call in its file: the intent before, the result after. */
 interface JournalRecord {
   readonly version: 1;
-  /** Of the input, in canonical form. */
+  /** Digest of the input, in canonical form. */
   readonly inputDigest: string;
-  /** `unknown`: the call ended, and nobody knows whether it happened. */
+  /** `unknown`: the call ended with an unknown outcome. */
   readonly state: "started" | "unknown" | "done";
   readonly owner: JournalOwner;
-  /** Of a call that is done. */
+  /** Of a finished call. */
   readonly answer?: Answer<JsonObject> | undefined;
 }
 
-/** Who makes the call, and until when it can be under way. */
+/** Who makes the call, and until when it can be in progress. */
 interface JournalOwner extends ProcessIdentity {
-  /** Tells two that live in one process apart. */
+  /** Tells two owners in one process apart. */
   readonly instance: string;
   /** Milliseconds since 1970. */
   readonly until: number;
 }
 
-/** A text may grow sixfold when its characters are escaped. */
+/** Escaping can make a text six times longer. */
 const MOST_BYTES = 6 * MOST_CHARACTERS + 65_536;
 
 /** `undefined`: there is none. `"damaged"`: there was one. */
@@ -194,14 +196,14 @@ function isRecord(record: Partial<JournalRecord> | null): record is JournalRecor
   );
 }
 
-// The journal stays bounded. Only results go: an intent without one is what tells that nobody knows.
+// Keeps the journal bounded. Only results are removed: an intent without one records an unknown outcome.
 
 const KEPT_FOR_MS = 30 * 24 * 60 * 60_000;
-/** Of one user; beyond that the oldest go, whatever their age. */
+/** Per user; beyond that the oldest are removed, whatever their age. */
 const MOST_RECORDS = 10_000;
 const PRUNE_EVERY_MS = 60 * 60_000;
 
-/** By folder: when it was last done. */
+/** When each folder was last pruned. */
 const lastPruned = new Map<string, number>();
 
 /** At most once an hour; other calls do not wait for it. */
@@ -221,7 +223,7 @@ async function pruneUser(folder: string, now: number): Promise<void> {
     if (index < MOST_RECORDS && now - time < KEPT_FOR_MS) continue;
     const record = readJournalRecord(file);
     if (record === "damaged" || record?.state !== "done") continue;
-    await rm(file, { force: true }).catch(() => undefined); // What the system does not let go is left to a later attempt.
+    await rm(file, { force: true }).catch(() => undefined); // If the system refuses, a later attempt removes it.
   }
 }
 
@@ -232,6 +234,6 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 async function writtenAt(file: string): Promise<number> {
   return lstat(file).then(
     ({ mtimeMs }) => mtimeMs,
-    () => Number.POSITIVE_INFINITY, // Gone meanwhile.
+    () => Number.POSITIVE_INFINITY, // Removed in the meantime.
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Calls the provider for a call that passed all checks, and holds what it answers to the schema and to what may leave a
- * provider. What changes something is done by `performChange`, the rest by `performOperation`.
+ * Calls the provider after all checks passed, and checks its answer against the schema and for credentials.
+ * `performChange` handles operations that change something, `performOperation` the rest.
  */
 import { checkJson, type JsonObject, presentFields } from "@metier/base/json";
 import type { RateLimits } from "./access.ts";
@@ -45,13 +45,13 @@ export interface ReadyCall {
   readonly planId?: string | undefined;
 }
 
-/** What came of it: the output, and whether an earlier call had it. */
+/** The result: the output, and whether it comes from an earlier call. */
 export interface Performed {
   readonly output: JsonObject;
   readonly isRepeat: boolean;
 }
 
-/** What only reads. */
+/** For operations that only read. */
 export async function performOperation(
   parts: Pick<InvokeParts, "makeContext">,
   call: ReadyCall,
@@ -93,14 +93,14 @@ async function checkAnswer(
   if (!safe.ok || !operation.outputSchema) return safe;
   const check = await checkJson(operation.outputSchema, safe.value);
   if (check.ok) return safe;
-  return answerFault("capability_invalid_output", `${source} does not fit its schema: ${check.message}.`, {
-    hint: "The provider is at fault: its definition promises something else.",
+  return answerFault("capability_invalid_output", `${source} does not match its schema: ${check.message}.`, {
+    hint: "This is the provider's fault: its definition promises something else.",
   });
 }
 
 /**
- * What changes something outside: confirmed by a person, recorded before and after, and with an idempotency key at most
- * once. What is known of an earlier call with the key is told without asking anybody.
+ * For operations that change something outside: confirmed by a person, recorded before and after, and made at most once
+ * per idempotency key. A known result of an earlier call is returned without asking anyone.
  */
 export async function performChange(
   parts: InvokeParts,
@@ -132,7 +132,7 @@ export async function performChange(
   return performClaimed(parts, call, audit, { claim, kept }, signal);
 }
 
-/** Where a change is recorded before and after: by its key, and in the journal of whoever asks. */
+/** Where a change is recorded before and after: under its key, and in its caller's journal. */
 interface Recording {
   readonly claim: JournalClaim | undefined;
   readonly kept: KeptChange | undefined;
@@ -148,7 +148,7 @@ async function performClaimed(
   try {
     signal?.throwIfAborted();
     await audit.write("started");
-    signal?.throwIfAborted(); // Nothing was begun while it was written.
+    signal?.throwIfAborted(); // Nothing was started while it was written.
     await kept?.begin();
   } catch (fault) {
     claim?.release();
@@ -160,7 +160,7 @@ async function performClaimed(
     const answered = await invokeProvider(parts, call, signal);
     const answer = answered.ok ? await checkAnswer(call, answered.value) : answered;
     if (claim) settleClaim(claim, answered, answer, call.operation.idempotent);
-    // One that cannot be recorded any more has stopped its run; what was done is told all the same.
+    // If it can no longer be recorded, its run has stopped; still return what was done.
     if (isCertain(answered, call.operation)) await kept?.end(answer).catch(() => undefined);
     if (answer.ok) return answerWith({ output: answer.value, isRepeat: false });
     return { ok: false, fault: answered.ok ? answer.fault : tellDoubt(answer.fault, call) };
@@ -185,12 +185,12 @@ function describeCall(call: ReadyCall): JournaledCall | undefined {
   };
 }
 
-/** Only a result is a repetition; why there is none is told as it is. */
+/** Only a result is a repetition; a reason for its absence is returned as is. */
 function repeat(known: Answer<JsonObject>): Answer<Performed> {
   return known.ok ? answerWith({ output: known.value, isRepeat: true }) : known;
 }
 
-/** After these nobody knows whether the change was made. */
+/** After these, the outcome of the change is unknown. */
 const DOUBTFUL: ReadonlySet<string> = new Set([
   "capability_backend_unavailable",
   "capability_invalid_output",
@@ -198,7 +198,7 @@ const DOUBTFUL: ReadonlySet<string> = new Set([
   "capability_outcome_unknown",
 ]);
 
-/** By these a provider says that it has not begun. */
+/** With these a provider says that it has not started. */
 const NOT_BEGUN: ReadonlySet<string> = new Set([
   "capability_not_found",
   "capability_access_denied",
@@ -208,12 +208,12 @@ const NOT_BEGUN: ReadonlySet<string> = new Set([
   "capability_rate_limited",
 ]);
 
-/** Whether it is known what came of it, and stays so: an idempotent operation that failed may be tried again. */
+/** Whether the outcome is known and final: a failed idempotent operation may be retried. */
 function isCertain(answered: Answer<JsonObject>, { idempotent }: CapabilityOperation): boolean {
   return answered.ok || !(idempotent || DOUBTFUL.has(answered.fault.code));
 }
 
-/** Any other fault is the result, and stays it: a provider that failed on the way may have done a part. */
+/** Any other fault is the final result: a provider that failed midway may have done part of it. */
 function settleClaim(
   claim: JournalClaim,
   answered: Answer<JsonObject>,
@@ -226,7 +226,7 @@ function settleClaim(
     else if (isIdempotent || NOT_BEGUN.has(answered.fault.code)) claim.release();
     else claim.finish(answer);
   } catch {
-    // The caller is told the result all the same; to a repetition the intent says that nobody knows.
+    // The caller still gets the result; for a repetition, the intent says that the outcome is unknown.
   }
 }
 
@@ -234,7 +234,7 @@ function tellDoubt(fault: CapabilityFault, { operation, idempotencyKey }: ReadyC
   if (!DOUBTFUL.has(fault.code)) return fault;
   const hint =
     operation.idempotent && idempotencyKey !== undefined
-      ? "Call again with the same input, and the same idempotency key if you gave one: the operation is idempotent."
-      : "Look at the system itself whether it happened before you call again.";
-  return { ...fault, message: `${fault.message} Whether the change was made is not known.`, hint };
+      ? "Call again with the same input, and the same idempotency key if you used one: the operation is idempotent."
+      : "Before you call again, check in the system itself whether it happened.";
+  return { ...fault, message: `${fault.message} It is unknown whether the change was made.`, hint };
 }

@@ -1,7 +1,7 @@
 /**
- * Values of a program become plain JSON objects: a copy without methods, cycles and surprises, of a bounded size. And
- * whether a value holds a credential, by the names of its keys or by the form of its texts: what a provider answers goes to
- * a run, and from there to a model. A mistake in either direction is possible; the side that is chosen is to refuse.
+ * Copies a program's values into plain JSON objects of bounded size, without methods or cycles. Also detects
+ * credentials by key names or text forms, because a provider's answer goes to a run, and from there to a model. Either
+ * kind of mistake is possible; when in doubt, this refuses.
  */
 import { digestBytes } from "@metier/base/digest";
 import { canonicalText, isJsonObject, type Json, type JsonObject } from "@metier/base/json";
@@ -19,14 +19,16 @@ interface FoundCredential {
 
 const MOST_LEVELS = 100;
 const MOST_VALUES = 200_000;
-/** Longer texts are searched for forms, but not read as JSON. */
+/** Longer texts are searched for forms, but not parsed as JSON. */
 const MOST_INNER_CHARACTERS = 256 * 1024;
 
-/** Looked for in keys and values, and in texts that are JSON themselves. Too deep or too much to look at is found, too. */
+/**
+ * Searches keys, values, and texts that are JSON themselves. What is too deep or too large to search counts as found.
+ */
 export function findCredential(value: unknown): FoundCredential | undefined {
   let seen = 0;
   const search = (part: unknown, path: string, level: number): FoundCredential | undefined => {
-    if (++seen > MOST_VALUES) return { path, what: `beyond the ${MOST_VALUES} values that are looked at` };
+    if (++seen > MOST_VALUES) return { path, what: `beyond the limit of ${MOST_VALUES} checked values` };
     if (level > MOST_LEVELS) return { path, what: `nested deeper than ${MOST_LEVELS} levels` };
     if (typeof part === "string") return searchText(part, path, level);
     if (typeof part !== "object" || part === null) return undefined;
@@ -68,7 +70,7 @@ export function findCredential(value: unknown): FoundCredential | undefined {
 const NAMED = "named like a credential";
 const NAME_KEYS: ReadonlySet<string> = new Set(["name", "key", "header"]);
 
-/** An entry that is spelled out, as headers are: `{ "name": "Set-Cookie", "value": "…" }`; keys in any letter case. */
+/** An entry in name/value form, like headers: `{ "name": "Set-Cookie", "value": "…" }`; keys in any letter case. */
 function isSpelledOut(part: object): boolean {
   if (Object.keys(part).length < 2) return false;
   const entries = Object.entries(part).map(([key, item]) => [key.toLowerCase(), item as unknown] as const);
@@ -88,32 +90,32 @@ function readInner(text: string): Json | undefined {
   }
 }
 
-/** A key comes from the provider as well: only a plain one is shown. */
+/** Keys also come from the provider: only a plain one is shown. */
 function join(path: string, key: string): string {
   const shown = /^[\w -]{1,60}$/.test(key) && findCredentialForm(key) === undefined ? key : "…";
   return path === "" ? shown : `${path}.${shown}`;
 }
 
-// Names of keys, in whatever spelling: `access_token`, `Access-Token`, `accessToken`, `ACCESSTOKEN`. The end of a name says
-// what it is: `google_access_token` is one, `access_token_url` is not. Tokens that only lead through a list, such as
-// `next_page_token`, are no credentials.
+// Key names in any spelling: `access_token`, `Access-Token`, `accessToken`, `ACCESSTOKEN`. The end of a name decides:
+// `google_access_token` is one, `access_token_url` is not. Tokens for paging, such as `next_page_token`, are not
+// credentials.
 
-/** Refused whatever their value is. The words of a name stand here as they are compared: without what separates them. */
+/** Refused with any value. Written as they are compared: without separators. */
 const ALWAYS =
   /^(?:accesstoken|refreshtoken|idtoken|clientsecret|cookie|cookies|setcookie|setcookies|authorization)$/;
 
-/** Refused when the value holds a text: what says only whether there is one, or how many, is none. */
+/** Refused if the value contains text: a flag or a count is not a credential. */
 const WHOLE =
   /^(?:token|jwt|bearer|pwd|passwd|authorisation|proxyauthorization|xauthorization|httpauthorization|authorizationheader|authheader|cookieheader|cookiejar|codeverifier)$/;
 
-/** The last words of a name; also where nothing separates them, since hardly any other word ends like this. */
+/** The last words of a name, even without separators, since hardly any other word ends like this. */
 const ENDINGS =
   /(?:(?:access|refresh|auth|oauth|bearer|session|security|api|bot|login|service|secret|csrf|xsrf|sas)token|(?:client|app|consumer)secret|(?:api|private|secret|signing|encryption|access|master)key|password|passphrase|setcookie)$/;
 
-/** The last words of a name, where they are words of their own: `paid_token` is no `id_token`. */
+/** The last words of a name, only as separate words: `paid_token` is not an `id_token`. */
 const LAST_WORDS = /(?:^| )(?:(?:secret|cookie|credential|jwt|passwd|pwd)s?|(?:id|app|user) token)$/;
 
-/** Of a longer name the end is looked at, which says what it is. */
+/** For a longer name, checks its end, which says what it is. */
 const LONGEST_NAME = 200;
 const MOST_LEVELS_OF_TEXT = 20;
 
@@ -124,7 +126,7 @@ export function isCredentialName(name: string, value: unknown): boolean {
 
 type NameJudgement = "always" | "with a text" | "never";
 
-/** The same few names come in answer after answer. */
+/** The same few names appear in every answer. */
 const knownNames = new Map<string, NameJudgement>();
 const MOST_KNOWN_NAMES = 1000;
 
@@ -143,7 +145,7 @@ function judgeWords(words: readonly string[], whole: string): NameJudgement {
   return isLikeOne ? "with a text" : "never";
 }
 
-/** In lower case, without marks, invisible characters and a number at the end. */
+/** In lowercase, without marks, invisible characters and a trailing number. */
 function splitName(name: string): readonly string[] {
   return name
     .normalize("NFKD")
@@ -156,14 +158,14 @@ function splitName(name: string): readonly string[] {
     .filter((word) => word !== "");
 }
 
-/** What is nested too deeply to look at counts as text. */
+/** What is nested too deeply counts as text. */
 function holdsText(value: unknown, level = 0): boolean {
   if (typeof value === "string") return value.trim() !== "";
   if (typeof value !== "object" || value === null) return false;
   return level > MOST_LEVELS_OF_TEXT || Object.values(value).some((item) => holdsText(item, level + 1));
 }
 
-// Forms of texts, whatever they are called. A form counts, not a word: prose about bearer tokens or authorization passes.
+// Forms of texts under any name. Only a form counts, not a word: prose about bearer tokens or authorization passes.
 
 interface CredentialForm {
   readonly what: string;
@@ -171,11 +173,11 @@ interface CredentialForm {
   isMeant?(match: string): boolean;
 }
 
-/** Every repetition is bounded: a text may be made to keep a search busy. */
+/** Every repetition is bounded, so that a crafted text cannot keep a search busy. */
 const FORMS: readonly CredentialForm[] = [
   {
     what: "a private key",
-    // Also where the text is JSON inside JSON and its line ends are spelled out.
+    // Also when the text is JSON inside JSON, with escaped line breaks.
     pattern:
       /-----BEGIN (?:[A-Z0-9]{2,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----[ \t]{0,9}(?:\\r)?(?:\s|\\n)\s{0,9}\S{8}/,
   },
@@ -195,7 +197,7 @@ const FORMS: readonly CredentialForm[] = [
     pattern: /\bbearer\s{1,3}[\w.~+/=-]{16,200}/gi,
     isMeant: (match) => /\d/.test(match) && /[a-z]/i.test(match.slice("bearer ".length)),
   },
-  // The whole of a value: there a shorter one is meant, too.
+  // As the whole value, even a shorter one counts.
   { what: "a bearer token", pattern: /^\s{0,20}bearer\s{1,3}(?=\S*[\d._~+/=-])[\w.~+/=-]{6,4000}\s{0,20}$/i },
   {
     what: "basic credentials",
@@ -234,17 +236,17 @@ const FORMS: readonly CredentialForm[] = [
   },
 ];
 
-/** All of them in two: hardly a text holds any. */
+/** All forms in two expressions: hardly any text matches one. */
 const ANY_FORM: readonly RegExp[] = ["", "i"].map((flags) => {
   const patterns = [...FORMS, ...TOKEN_FORMS].map(({ pattern }) => pattern);
   const alike = patterns.filter(({ ignoreCase }) => ignoreCase === (flags === "i"));
   return new RegExp(alike.map(({ source }) => `(?:${source})`).join("|"), flags);
 });
 
-/** Nothing shorter is a credential by its form. */
+/** Nothing shorter has the form of a credential. */
 const SHORTEST = 12;
 
-/** What the text holds, by name; never the text itself. */
+/** What the text contains, by name; never the text itself. */
 function findCredentialForm(text: string): string | undefined {
   if (text.length < SHORTEST) return undefined;
   if (!ANY_FORM.some((pattern) => pattern.test(text))) return undefined;
@@ -259,7 +261,7 @@ function occurs({ pattern, isMeant }: CredentialForm, text: string): boolean {
   return false;
 }
 
-/** Of a token, when it says how the token was signed. */
+/** Whether a token's header says how it was signed. */
 function readHeader(token: string): string | undefined {
   const header = fromBase64(token.slice(0, token.indexOf(".")));
   return /^\{.*"(?:alg|enc|typ)"\s*:/s.test(header) ? header : undefined;
@@ -269,14 +271,14 @@ function fromBase64(text: string): string {
   return Buffer.from(text, "base64").toString("utf8");
 }
 
-/** A frame of the socket holds 10 MB; this leaves room for what stands around it. */
+/** A socket frame holds 10 MB; this leaves room for the rest. */
 export const MOST_CHARACTERS: number = 8 * 1024 * 1024;
 
-/** Or why not, as it goes on after what it is about: "is not an object". */
+/** Or why not, as the rest of a sentence: "is not an object". */
 export function readPlainObject(value: unknown): Result<JsonObject, string> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     const kind = value === null ? "null" : Array.isArray(value) ? "a list" : `of type ${typeof value}`;
-    return refused(`is ${kind}; it has to be a JSON object`);
+    return refused(`is ${kind}; it must be a JSON object`);
   }
   let text: string | undefined;
   try {
@@ -285,35 +287,36 @@ export function readPlainObject(value: unknown): Result<JsonObject, string> {
     return refused(`cannot be written as JSON (${(error as Error).message.split("\n")[0]})`);
   }
   if (text === undefined || !text.startsWith("{")) {
-    return refused("is no plain object; it has to be a JSON object");
+    return refused("is not a plain object; it must be a JSON object");
   }
   if (text.length > MOST_CHARACTERS) {
-    return refused(`has ${text.length} characters as JSON; at most ${MOST_CHARACTERS} are allowed`);
+    return refused(`has ${text.length} characters as JSON; the limit is ${MOST_CHARACTERS}`);
   }
   return done(JSON.parse(text) as JsonObject);
 }
 
-/** What was parsed from JSON, so that it holds nothing else. */
+/** For values parsed from JSON, which contain nothing else. */
 export const jsonObjectShape: Shape<JsonObject> = testedShape(
   (value): value is JsonObject => isJsonObject(value),
   "an object",
 );
 
-/** Plain JSON, or `capability_invalid_output`. `source` begins the message, as in "The output of `gog.email`". */
+/** Plain JSON, or `capability_invalid_output`. `source` starts the message, as in "The output of `gog.email`". */
 export function checkOutput(source: string, value: unknown): Answer<JsonObject> {
   const plain = readPlainObject(value);
   if (!plain.ok) return answerFault("capability_invalid_output", `${source} ${plain.refusal}.`);
   const found = findCredential(plain.value);
   if (found === undefined) return answerWith(plain.value);
   const where = found.path === "" ? "" : ` at \`${found.path}\``;
-  return answerFault(
-    "capability_invalid_output",
-    `${source} is not passed on:${where} it is ${found.what}.`,
-    { hint: "A provider keeps credentials to itself, in its vault, and gives out references." },
-  );
+  return answerFault("capability_invalid_output", `${source} was withheld:${where} it is ${found.what}.`, {
+    hint: "A provider must keep credentials in its vault and return only references.",
+  });
 }
 
-/** Stands for a value where the value itself must not: in the audit log, in a plan, in the journal. `sha256:…`, whatever the order of the keys. */
+/**
+ * Represents a value where the value itself must not appear: in the audit log, a plan or the journal. `sha256:…`,
+ * independent of key order.
+ */
 export function digestJson(value: unknown): string {
   return digestBytes(canonicalText(value));
 }

@@ -1,6 +1,6 @@
 /**
- * Asks providers what they offer, once, when the first caller needs them; all at the same time when all are needed. A
- * provider that fails is reported and hinders no other; it is asked again later.
+ * Asks providers for their definitions once, when the first caller needs them, and in parallel if all are needed. A
+ * provider that fails is reported, does not affect the others, and is asked again later.
  */
 import { presentFields } from "@metier/base/json";
 import { compareText } from "@metier/base/text";
@@ -17,24 +17,24 @@ import type { ProviderStatus } from "./capability-broker.ts";
 import { readCapabilityDefinitions } from "./read-definitions.ts";
 import type { BridgeTokens } from "./tokens/caller-tokens.ts";
 
-/** A provider of the config, of a preset or of the embedding program, before it was asked what it offers. */
+/** A provider from the config, a preset or the embedding program, before it is asked. */
 export interface WiredProvider
   extends Pick<ProviderStatus, "name" | "namespace" | "kind" | "origin" | "command"> {
-  /** Absent where the config is at fault. */
+  /** Absent if its config is invalid. */
   readonly provider?: CapabilityProvider | undefined;
   readonly fault?: CapabilityFault | undefined;
-  /** How long one call may take, by the config. Default: 30 seconds. */
+  /** How long one call may take, from the config. Default: 30 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** Whose key the provider's process was given. Absent: nobody checks its tokens, as in this process. */
+  /** The issuer whose key the provider's process got. Absent: nobody checks its tokens, as in this process. */
   readonly tokens?: BridgeTokens | undefined;
 }
 
-/** Definitions of all providers that answered; asked once, when the first caller comes. */
+/** Definitions of all providers that answered; read once, when the first caller comes. */
 export interface CapabilityRegistry {
   find(id: string): Promise<RegisteredCapability | undefined>;
   /** Sorted by id. */
   all(): Promise<readonly RegisteredCapability[]>;
-  /** Of all, or of those with one namespace: the others are not asked. */
+  /** Of all providers, or of one namespace; the others are not asked. */
   statuses(namespace?: string): Promise<readonly ProviderStatus[]>;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface CapabilityRegistry {
 export interface RegisteredCapability {
   readonly definition: CapabilityDefinition;
   readonly provider: CapabilityProvider;
-  /** For one call of the provider. */
+  /** For one call to the provider. */
   readonly timeoutMs: number;
 }
 
@@ -55,10 +55,10 @@ interface Offer {
   readonly fault?: CapabilityFault | undefined;
 }
 
-/** One wired provider, and what came of asking it. */
+/** One configured provider, and the result of asking it. */
 interface Place {
   readonly wired: WiredProvider;
-  /** What no asking changes. */
+  /** Faults that asking cannot change. */
   readonly fault?: CapabilityFault | undefined;
   offer?: Promise<Offer> | undefined;
   failedAt?: number | undefined;
@@ -114,7 +114,7 @@ export function createRegistry(
   };
 }
 
-/** One that fails at it, or takes too long, has nothing more to say to anybody. */
+/** If closing fails or takes too long, there is nobody left to tell. */
 async function closeProvider(provider: CapabilityProvider): Promise<void> {
   await callProvider({ namespace: provider.namespace, timeoutMs: CLOSE_WITHIN_MS }, async () => {
     await provider.close?.();
@@ -140,13 +140,13 @@ function checkWiring(entry: WiredProvider, earlier: readonly WiredProvider[]): C
   });
   if (!isCapabilityId(`${namespace}.any`)) {
     return fault(
-      `The namespace ${JSON.stringify(namespace)} of the provider \`${name}\` is none; lower-case letters, digits, \`_\` and \`-\` are allowed.`,
+      `The provider \`${name}\` has an invalid namespace ${JSON.stringify(namespace)}; use lowercase letters, digits, \`_\` and \`-\`.`,
       "Choose another `namespace`.",
     );
   }
   if (provider && provider.namespace !== namespace) {
     return fault(
-      `The provider \`${name}\` is wired to the namespace \`${namespace}\`, but its own is ${JSON.stringify(provider.namespace)}.`,
+      `The provider \`${name}\` is configured with the namespace \`${namespace}\`, but declares ${JSON.stringify(provider.namespace)}.`,
       "Make both the same.",
     );
   }
@@ -154,7 +154,7 @@ function checkWiring(entry: WiredProvider, earlier: readonly WiredProvider[]): C
   return (
     owner &&
     fault(
-      `The namespace \`${namespace}\` of the provider \`${name}\` belongs to the provider \`${owner.name}\` already.`,
+      `The namespace \`${namespace}\` of the provider \`${name}\` already belongs to the provider \`${owner.name}\`.`,
       "Give one of them another `namespace`, or disable it.",
     )
   );

@@ -1,6 +1,6 @@
 /**
- * Makes definitions of what a provider says about itself, or one fault for all of it: a provider is registered whole or not
- * at all. Capabilities and operations come as a list, or as a map by name; keys in snake_case, kebab-case or camelCase.
+ * Turns a provider's answer into definitions, or one fault for all of it: a provider is registered completely or not at
+ * all. Capabilities and operations are lists, or maps by name; keys are snake_case, kebab-case or camelCase.
  */
 import { checkJson, isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
 import { cleanText, compareText, showValue, spellingsOf } from "@metier/base/text";
@@ -16,7 +16,7 @@ import { readPlainObject } from "./plain-json.ts";
 
 interface DefinitionsSource {
   readonly namespace: string;
-  /** Whether the provider can sign anybody in. Without that no operation can require it. */
+  /** Whether the provider supports sign-ins. Without that, no operation can require one. */
   readonly canSignIn: boolean;
 }
 
@@ -26,7 +26,7 @@ const MOST_DESCRIPTION_CHARACTERS = 10_000;
 const MOST_CHAT_TYPES = 50;
 export const OPERATION_NAME: RegExp = /^[A-Za-z0-9_][\w.-]{0,127}$/;
 
-/** What is wrong, in a sentence. Caught where the reading began. */
+/** A sentence that says what is wrong. Caught where reading started. */
 class DefinitionFault extends Error {}
 
 export async function readCapabilityDefinitions(
@@ -35,7 +35,7 @@ export async function readCapabilityDefinitions(
 ): Promise<Answer<readonly CapabilityDefinition[]>> {
   const plain = readPlainObject({ raw });
   try {
-    if (!plain.ok) throw new DefinitionFault(`what it answered ${plain.refusal}`);
+    if (!plain.ok) throw new DefinitionFault(`its answer ${plain.refusal}`);
     const definitions = readEntries(unwrap(plain.value.raw), "id", "definitions", MOST_CAPABILITIES).map(
       ([key, entry]) => readDefinition(key, entry, source),
     );
@@ -46,8 +46,8 @@ export async function readCapabilityDefinitions(
     if (!(error instanceof DefinitionFault)) throw error;
     return answerFault(
       "capability_invalid_input",
-      `Nothing of the provider \`${source.namespace}\` is registered: ${error.message}.`,
-      { hint: "Correct its definitions." },
+      `Nothing from the provider \`${source.namespace}\` was registered: ${error.message}.`,
+      { hint: "Fix its definitions." },
     );
   }
 }
@@ -66,12 +66,14 @@ function readEntries(value: Json | undefined, nameKey: string, what: string, mos
     ? value.map((entry) => [undefined, entry] as const)
     : isJsonObject(value)
       ? Object.entries(value)
-      : fail(`\`${what}\` is ${showValue(value ?? null)}; it has to be a list, or a map by \`${nameKey}\``);
-  if (entries.length > most) fail(`\`${what}\` has ${entries.length} entries; at most ${most} are allowed`);
+      : fail(
+          `\`${what}\` is ${showValue(value ?? null)}; it must be a list, or a map keyed by \`${nameKey}\``,
+        );
+  if (entries.length > most) fail(`\`${what}\` has ${entries.length} entries; the limit is ${most}`);
   return entries.map(([key, entry]) =>
     isJsonObject(entry)
       ? [key, entry]
-      : fail(`\`${what}\` holds ${showValue(entry)}; each entry has to be an object`),
+      : fail(`\`${what}\` contains ${showValue(entry)}; each entry must be an object`),
   );
 }
 
@@ -83,16 +85,16 @@ function readDefinition(
   const id = readName(key, entry, "id");
   if (!isCapabilityId(id)) {
     fail(
-      `the id ${showValue(id)} is none; an id is \`namespace.name\` in lower case, as in \`${namespace}.mail\``,
+      `the id ${showValue(id)} is not valid; an id is \`namespace.name\` in lowercase, such as \`${namespace}.mail\``,
     );
   }
-  if (!id.startsWith(`${namespace}.`)) fail(`the id \`${id}\` does not begin with \`${namespace}.\``);
+  if (!id.startsWith(`${namespace}.`)) fail(`the id \`${id}\` does not start with \`${namespace}.\``);
   const description = readDescription(entry, `\`${id}\``);
   if (description === "") fail(`\`${id}\` has no description`);
   const operations = readEntries(field(entry, "operations"), "name", `operations of ${id}`, MOST_OPERATIONS)
     .map(([name, operation]) => readOperation(name, operation, id, canSignIn))
     .toSorted((a, b) => compareText(a.name, b.name));
-  if (operations.length === 0) fail(`\`${id}\` has no operations; at least one is needed`);
+  if (operations.length === 0) fail(`\`${id}\` has no operations; it needs at least one`);
   refuseTwice(operations.map(({ name }) => `${id} ${name}`));
   const allowedChatTypes = readChatTypes(entry, id);
   return presentFields({
@@ -112,13 +114,11 @@ function readOperation(
 ): CapabilityOperation {
   const name = readName(key, entry, "name");
   if (!OPERATION_NAME.test(name)) {
-    fail(
-      `\`${id}\` has an operation named ${showValue(name)}; letters, digits, \`_\`, \`.\` and \`-\` are allowed`,
-    );
+    fail(`\`${id}\` has an operation named ${showValue(name)}; use letters, digits, \`_\`, \`.\` and \`-\``);
   }
   const where = `the operation \`${name}\` of \`${id}\``;
   const requiresAuth = readFlag(entry, "requires-auth", where, canSignIn);
-  if (requiresAuth && !canSignIn) fail(`${where} requires a sign-in, which the provider does not offer`);
+  if (requiresAuth && !canSignIn) fail(`${where} requires a sign-in, but the provider offers none`);
   return presentFields({
     name,
     description: readDescription(entry, where),
@@ -130,24 +130,24 @@ function readOperation(
   });
 }
 
-/** In a map the key names the entry, and an entry that names itself says the same. */
+/** In a map the key names the entry; an entry that names itself must say the same. */
 function readName(key: string | undefined, entry: JsonObject, nameKey: "id" | "name"): string {
   const own = field(entry, nameKey) ?? key;
-  if (typeof own !== "string") return fail(`an entry has no \`${nameKey}\`; it has to be a text`);
+  if (typeof own !== "string") return fail(`an entry has no \`${nameKey}\` string`);
   if (key !== undefined && key !== own) {
-    fail(`the entry ${showValue(key)} has the \`${nameKey}\` ${showValue(own)}; both have to be the same`);
+    fail(`the entry ${showValue(key)} has the \`${nameKey}\` ${showValue(own)}; both must be the same`);
   }
   return own;
 }
 
-/** It goes to models: characters that nobody sees are taken out. */
+/** Goes to models, so invisible characters are removed. */
 function readDescription(entry: JsonObject, where: string): string {
   const value = field(entry, "description") ?? "";
   if (typeof value !== "string")
-    return fail(`the description of ${where} is ${showValue(value)}; it has to be a text`);
+    return fail(`the description of ${where} is ${showValue(value)}; it must be a string`);
   if (value.length > MOST_DESCRIPTION_CHARACTERS) {
     fail(
-      `the description of ${where} has ${value.length} characters; at most ${MOST_DESCRIPTION_CHARACTERS} are allowed`,
+      `the description of ${where} has ${value.length} characters; the limit is ${MOST_DESCRIPTION_CHARACTERS}`,
     );
   }
   return cleanText(value).text.trim();
@@ -157,7 +157,7 @@ function readFlag(entry: JsonObject, key: string, where: string, fallback: boole
   const value = field(entry, key) ?? fallback;
   return typeof value === "boolean"
     ? value
-    : fail(`\`${key}\` of ${where} is ${showValue(value)}; it has to be true or false`);
+    : fail(`\`${key}\` of ${where} is ${showValue(value)}; it must be true or false`);
 }
 
 function readChatTypes(entry: JsonObject, id: string): readonly string[] {
@@ -168,7 +168,7 @@ function readChatTypes(entry: JsonObject, id: string): readonly string[] {
     !types.every((type) => typeof type === "string" && type.trim() !== "")
   ) {
     fail(
-      `\`allowed-chat-types\` of \`${id}\` is ${showValue(value)}; it has to be a list of at most ${MOST_CHAT_TYPES} chat types`,
+      `\`allowed-chat-types\` of \`${id}\` is ${showValue(value)}; it must be a list of at most ${MOST_CHAT_TYPES} chat types`,
     );
   }
   return [...new Set((types as readonly string[]).map((type) => type.trim().toLowerCase()))];
@@ -179,10 +179,10 @@ function readSchema(entry: JsonObject, key: string, where: string): JsonObject |
   if (value === undefined) return undefined;
   return isJsonObject(value)
     ? value
-    : fail(`\`${key}\` of ${where} is ${showValue(value)}; it has to be an object`);
+    : fail(`\`${key}\` of ${where} is ${showValue(value)}; it must be an object`);
 }
 
-/** Now, so that a schema that cannot be used is found before anybody relies on it. */
+/** Compiled now, so that an unusable schema is found before anyone relies on it. */
 async function compileSchemas(definitions: readonly CapabilityDefinition[]): Promise<void> {
   for (const { id, operations } of definitions) {
     for (const { name, inputSchema, outputSchema } of operations) {
@@ -201,7 +201,7 @@ function refuseTwice(names: readonly string[]): void {
   if (twice !== undefined) fail(`\`${twice}\` is defined twice`);
 }
 
-/** `null` is how some write that there is none. */
+/** Some write `null` for an absent value. */
 function field(entry: JsonObject, key: string): Json | undefined {
   for (const spelling of spellingsOf(key)) {
     const value = Object.hasOwn(entry, spelling) ? entry[spelling] : undefined;

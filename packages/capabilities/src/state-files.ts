@@ -1,4 +1,4 @@
-/** Small JSON files that are kept for a user, apart from those of every other user. A damaged one is told, never skipped. */
+/** Small JSON files stored separately for each user. A damaged one is reported, never skipped. */
 import { createHash } from "node:crypto";
 import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,8 @@ import { readBounded } from "@metier/base/files";
 import { type Answer, answerFault } from "./capability.ts";
 
 /**
- * What is kept cannot be used: a damaged file, a key that is not private, a keychain that is locked. A fault of the host, so
- * it is thrown; it hits the user whose file it is, and callers are told with `tellStateError`.
+ * Stored state is unusable: a damaged file, a key that is not private, a locked keychain. A fault of the host, so it is
+ * thrown; it affects the file's user, and `tellStateError` tells callers.
  */
 export class CapabilityStateError extends MetierError {
   constructor(message: string, hint: string) {
@@ -16,7 +16,7 @@ export class CapabilityStateError extends MetierError {
   }
 }
 
-/** Makes an answer of it; anything else is thrown on. */
+/** Turns it into an answer; rethrows anything else. */
 export async function tellStateError<Value>(work: () => Promise<Answer<Value>>): Promise<Answer<Value>> {
   try {
     return await work();
@@ -29,31 +29,31 @@ export async function tellStateError<Value>(work: () => Promise<Answer<Value>>):
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Nobody can choose an id that leads to the folder of another user. */
+/** An id cannot be chosen to reach another user's folder. */
 export function userFolder(folder: string, userId: string): string {
   return join(folder, digestName(userId));
 }
 
-/** Any text as the name of a file; two texts have two names, also where one of them cannot be written in UTF-8. */
+/** Turns any text into a file name; different texts get different names, even if one cannot be encoded in UTF-8. */
 export function digestName(text: string): string {
   return createHash("sha256").update(text, "utf16le").digest("hex").slice(0, 40);
 }
 
-/** `undefined` when there is none. */
+/** `undefined` if there is none. */
 export function readStateFile(file: string): unknown {
   const read = readBounded(file, MAX_BYTES);
   if (!read.ok) {
     if (!existsSync(file)) return undefined;
-    throw new CapabilityStateError(read.message, `Make \`${file}\` readable for you, or remove it.`);
+    throw new CapabilityStateError(read.message, `Make \`${file}\` readable, or remove it.`);
   }
   try {
     return JSON.parse(read.text);
   } catch {
-    throw damagedFile(file, "it is not JSON"); // What the parser says may quote the content.
+    throw damagedFile(file, "it is not JSON"); // The parser's message may quote the content.
   }
 }
 
-/** `undefined` also for what is damaged. */
+/** `undefined` also if it is damaged. */
 export function readStateFileIfSound(file: string): unknown {
   try {
     return readStateFile(file);
@@ -70,14 +70,14 @@ export function damagedFile(file: string, why: string): CapabilityStateError {
   );
 }
 
-/** Names in the folder with that ending, without it; none when there is no folder. */
+/** Names in the folder with that extension, without it; none if the folder does not exist. */
 export function listStateFiles(folder: string, ending: string): readonly string[] {
   return entriesOf(folder)
     .filter(({ name }) => name.endsWith(ending) && !name.startsWith("."))
     .map(({ name }) => name.slice(0, -ending.length));
 }
 
-/** Paths of the folders in it; none when there is no folder. */
+/** Paths of its subfolders; none if the folder does not exist. */
 export function listStateFolders(folder: string): readonly string[] {
   return entriesOf(folder)
     .filter((entry) => entry.isDirectory())

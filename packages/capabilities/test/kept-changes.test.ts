@@ -80,7 +80,7 @@ test("the journal decides who is asked: whoever is there, or nobody yet", async 
   const asking = createKeeper({ confirm: async (_, ask) => ask?.() });
   expect(await broker.invoke(ALICE, SEND, { keep: asking.keep, confirm })).toMatchObject({
     ok: false,
-    fault: { code: "capability_mutation_not_confirmed", message: expect.stringContaining("said no") },
+    fault: { code: "capability_mutation_not_confirmed", message: expect.stringContaining("declined") },
   });
   const fault = { code: "capability_confirmation_pending", message: "It waits." };
   const waiting = createKeeper({ confirm: async () => fault });

@@ -181,7 +181,7 @@ test("after a call of which nobody knows, an idempotent operation is repeated an
     const { broker, calls } = await open({ perform: () => answers.shift() ?? answerWith({ id: "m1" }) });
     const lost = await broker.invoke(ALICE, { ...SEND, idempotencyKey: "k1" }, YES);
     expect(lost).toMatchObject({ ok: false, fault: { code: fault.fault.code } });
-    expect(!lost.ok && lost.fault.message).toContain("Whether the change was made is not known.");
+    expect(!lost.ok && lost.fault.message).toContain("It is unknown whether the change was made.");
     expect(await broker.invoke(ALICE, { ...SEND, idempotencyKey: "k1" }, YES)).toMatchObject(UNKNOWN);
     await broker.invoke(ALICE, { ...FILE, idempotencyKey: "k1" }, YES);
     const repeated = await broker.invoke(ALICE, { ...FILE, idempotencyKey: "k1" }, YES);

@@ -121,8 +121,8 @@ test("what is wrong with the wiring itself is told without asking anybody", asyn
   ]);
   const messages = (await registry.statuses()).map((status) => status.fault?.message ?? "");
   expect(messages[0]).toBe("No command.");
-  expect(messages[1]).toContain("lower-case");
-  expect(messages[2]).toContain('its own is "desk"');
+  expect(messages[1]).toContain("lowercase");
+  expect(messages[2]).toContain('but declares "desk"');
 });
 
 test("closing closes every provider, also when one fails at it", async () => {

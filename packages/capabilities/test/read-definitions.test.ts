@@ -38,10 +38,10 @@ verifies("case 125", "capabilities and operations come as a list or as a map", a
 });
 
 verifies([50, "case 117"], "an id has a namespace, and it is that of its provider", async () => {
-  expect(await faultOf([{ ...EMAIL, id: "email" }])).toContain("`email` is none");
-  expect(await faultOf([{ ...EMAIL, id: "Gog.Email" }])).toContain("lower case");
-  expect(await faultOf([{ ...EMAIL, id: "other.email" }])).toContain("does not begin with `gog.`");
-  expect(await faultOf([{ ...EMAIL, id: "gogx.email" }])).toContain("does not begin with `gog.`");
+  expect(await faultOf([{ ...EMAIL, id: "email" }])).toContain("`email` is not valid");
+  expect(await faultOf([{ ...EMAIL, id: "Gog.Email" }])).toContain("lowercase");
+  expect(await faultOf([{ ...EMAIL, id: "other.email" }])).toContain("does not start with `gog.`");
+  expect(await faultOf([{ ...EMAIL, id: "gogx.email" }])).toContain("does not start with `gog.`");
 });
 
 verifies("case 117", "one wrong definition of a provider refuses all of them", async () => {
@@ -54,8 +54,8 @@ verifies("case 117", "one wrong definition of a provider refuses all of them", a
 });
 
 test("a key that is not the name is refused", async () => {
-  expect(await faultOf([{ ...EMAIL, operations: { write: OPERATION } }])).toContain("have to be the same");
-  expect(await faultOf({ "gog.mail": EMAIL })).toContain("have to be the same");
+  expect(await faultOf([{ ...EMAIL, operations: { write: OPERATION } }])).toContain("must be the same");
+  expect(await faultOf({ "gog.mail": EMAIL })).toContain("must be the same");
   expect(await faultOf([{ ...EMAIL, operations: [OPERATION, OPERATION] }])).toContain("defined twice");
   expect(await faultOf([{ ...EMAIL, operations: [{ ...OPERATION, name: "read mail" }] }])).toContain(
     "`read mail`",
@@ -63,7 +63,7 @@ test("a key that is not the name is refused", async () => {
   expect(await faultOf([{ ...EMAIL, operations: [{ description: "Reads." }] }])).toContain("no `name`");
 });
 
-test("three spellings of a key mean the same, and `null` means that there is none", async () => {
+test("three spellings of a key mean the same, and `null` means that there is not valid", async () => {
   const schema = { type: "object" };
   const spellings = [
     { requires_auth: false, input_schema: schema, output_schema: null },
@@ -98,14 +98,14 @@ test("chat types are lower-cased, and none at all means that nothing was said", 
 test("a flag is true or false, so that no change passes for a reading", async () => {
   for (const key of ["mutating", "requires_auth", "idempotent"]) {
     const operations = [{ ...OPERATION, [key]: "yes" }];
-    expect(await faultOf([{ ...EMAIL, operations }])).toContain("it has to be true or false");
+    expect(await faultOf([{ ...EMAIL, operations }])).toContain("it must be true or false");
   }
-  expect(await faultOf([{ ...EMAIL, sensitive: 1 }])).toContain("it has to be true or false");
+  expect(await faultOf([{ ...EMAIL, sensitive: 1 }])).toContain("it must be true or false");
 });
 
 test("a schema that cannot be used is found at once", async () => {
   const operations = [{ ...OPERATION, input_schema: { type: "strange" } }];
-  expect(await faultOf([{ ...EMAIL, operations }])).toContain("the schema cannot be used");
+  expect(await faultOf([{ ...EMAIL, operations }])).toContain("the schema can't be used");
   expect(await faultOf([{ ...EMAIL, operations: [{ ...OPERATION, output_schema: [] }] }])).toContain(
     "object",
   );
@@ -125,7 +125,7 @@ test("a provider that signs nobody in has no operation that requires it", async 
 test("what is no definition at all, or too much, is one fault", async () => {
   expect(await faultOf("mail")).toContain("`mail`");
   expect(await faultOf(null)).toContain("`null`");
-  expect(await faultOf([7])).toContain("each entry has to be an object");
+  expect(await faultOf([7])).toContain("each entry must be an object");
   expect(await faultOf([{ ...EMAIL, description: "x".repeat(20_000) }])).toContain("20000 characters");
   const many = Array.from({ length: 300 }, (_, index) => ({ ...EMAIL, id: `gog.c${index}` }));
   expect(await faultOf(many)).toContain("300 entries");

@@ -38,6 +38,6 @@ test("a run uses what its skill declares and nothing else, in whatever chat", ()
 test("a refusal names the chats that are allowed and the one this is", () => {
   const fault = checkVisible(SENSITIVE, { userId: "a", chatType: "Group" });
   expect(fault?.code).toBe("capability_access_denied");
-  expect(fault?.message).toContain("`private`; the type of this one is `group`");
+  expect(fault?.message).toContain("`private`; the type of this chat is `group`");
   expect(checkVisible(SENSITIVE, { userId: "a" })?.message).toContain("not known");
 });

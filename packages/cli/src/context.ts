@@ -1,4 +1,7 @@
-/** What a command holds: where it writes, where it stands, and how it ends. Only `main.ts` touches `process`. */
+/**
+ * What a command gets: where it writes, the process environment, and its exit code so far. Only `main.ts` touches
+ * `process`.
+ */
 import { isUtf8 } from "node:buffer";
 import type { Readable } from "node:stream";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -12,44 +15,44 @@ import { type Style, styleFor } from "./output/style.ts";
 
 export interface CliStream {
   write(text: string): void;
-  /** A person looks at it, through a program that obeys control characters. */
+  /** A person reads it, through a program that obeys control characters. */
   readonly isTerminal?: boolean;
-  /** How wide that terminal is now. */
+  /** The terminal's current width. */
   readonly columns?: number | undefined;
 }
 
-/** The world outside the command line, so that tests can stand in for it. */
+/** The world outside the command line, so that tests can replace it. */
 export interface CliIo {
   readonly stdout: CliStream;
   readonly stderr: CliStream;
-  /** What is piped into the command; nothing in a terminal. */
+  /** Piped input; absent in a terminal. */
   input?(): Readable | undefined;
   readonly cwd: string;
   /** Node and the file it was started with. */
   readonly program?: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Standard input and output are a terminal: questions may be asked. */
+  /** Stdin and stdout are a terminal, so questions may be asked. */
   readonly interactive: boolean;
   readonly color: boolean;
-  /** Asks in the terminal; called only when interactive. The signal takes the question back. */
+  /** Asks in the terminal; called only if interactive. The signal withdraws the question. */
   ask(question: string, signal?: AbortSignal): Promise<string>;
-  /** Drops what was typed so far: nobody can have meant it for a question that was not there yet. */
+  /** Drops text typed so far: it can't be meant for a question that wasn't shown yet. */
   dropTyped?(): Promise<void>;
-  /** Reads what a person types, with an editor over `history`, newest first; called only when interactive. */
+  /** Reads what a person types, with an editor over `history`, newest first; called only if interactive. */
   readLine(prompt: string, history: readonly string[], complete?: CompleteText): Promise<LineInput>;
-  /** Calls back, once, when the user wants the program to end. The answer stops listening. */
+  /** Calls back once when the user wants the program to end. Returns a function that stops listening. */
   onInterrupt(end: () => void): () => void;
-  /** The program ends with this command, so that memory counts more than what makes a long life fast. */
+  /** The program ends with this command, so memory matters more than long-term speed. */
   saveMemory?(): void;
-  /** Ends the program at once, with everything it has started. */
+  /** Ends the program at once, with everything it started. */
   quit?(code: ExitCode): void;
 }
 
-/** What a Tab can make of a text before the cursor. */
+/** How Tab can complete the text before the cursor. */
 export interface Completion {
-  /** Where what is completed begins. */
+  /** Where the completed part starts. */
   readonly from: number;
-  /** What can stand there instead of the rest of the text. */
+  /** What can replace the rest of the text. */
   readonly choices: readonly string[];
 }
 
@@ -59,14 +62,14 @@ export type CompleteText = (before: string) => Completion | Promise<Completion>;
 export type LineInput =
   /** One line, or several. */
   | { readonly kind: "line"; readonly text: string }
-  /** Ctrl-C, and what had been typed. */
+  /** Ctrl-C, and the text typed so far. */
   | { readonly kind: "interrupt"; readonly text: string }
   /** Ctrl-D. */
   | { readonly kind: "end" };
 
 export interface CliContext extends CommandContext {
   readonly io: CliIo;
-  /** Set by a command whose answer is not simply "done". */
+  /** Set by a command whose outcome isn't simply "done". */
   code: ExitCode;
   /** What a command threw. */
   fault?: unknown;
@@ -82,26 +85,26 @@ export function err(context: CliContext, text: string): void {
   if (text !== "") context.io.stderr.write(text.endsWith("\n") ? fitted : `${fitted}\n`);
 }
 
-/** In a terminal, lines are broken to its width; elsewhere they stay whole. */
+/** In a terminal, wraps lines to its width; elsewhere they stay whole. */
 export function fit({ io }: CliContext, text: string, stream: CliStream = io.stdout): string {
   const columns = columnsOf(stream);
   return columns === undefined ? text : fitText(text, columns);
 }
 
-/** A terminal that does not tell its width says 0. */
+/** A terminal that doesn't know its width says 0. */
 const LEAST_COLUMNS = 20;
 
-/** Of a terminal that is wide enough for words. */
+/** For a terminal that is wide enough for words. */
 export function columnsOf({ isTerminal, columns = 0 }: CliStream): number | undefined {
   return isTerminal && columns >= LEAST_COLUMNS ? columns : undefined;
 }
 
-/** With `--json`, standard output is this one value. */
+/** With `--json`, stdout is this one value. */
 export function outJson(context: CliContext, value: unknown): void {
   out(context, JSON.stringify(value, undefined, 2));
 }
 
-/** What a command has to say: one JSON value, or text for a person with the diagnostics beside it. */
+/** A command's output: one JSON value, or text for a person with the diagnostics below it. */
 export function reply(
   context: CliContext,
   { json }: Pick<CommonFlags, "json">,
@@ -118,13 +121,13 @@ export function reply(
   err(context, diagnosticsText(diagnostics, style));
 }
 
-/** The first answer that is not "done" stays. */
+/** Keeps the first outcome that isn't "done". */
 export function endWith(context: CliContext, code: ExitCode): void {
   if (context.code === EXIT.done) context.code = code;
 }
 
 interface Interrupts {
-  /** As if Ctrl-C had been pressed, where something else has read it: a question. */
+  /** As if Ctrl-C had been pressed, for a question that has read it. */
   interrupt(): void;
   /** Nobody listens any more. */
   release(): void;
@@ -132,7 +135,7 @@ interface Interrupts {
 
 export const STOPPING = "Stopping. Press Ctrl-C again to quit at once.";
 
-/** The first Ctrl-C asks for an end, which may take a moment; the second is the end, also of all that was started. */
+/** The first Ctrl-C asks for an end, which may take a moment; the second ends this process and all it started. */
 export function listenTwice(
   io: Pick<CliIo, "onInterrupt" | "quit">,
   stop: () => void,
@@ -153,7 +156,7 @@ export function listenTwice(
   return { interrupt, release: () => release() };
 }
 
-/** Does `work` with a signal that is aborted when the user wants the program to end. */
+/** Does `work` with a signal that aborts when the user wants the program to end. */
 export async function withInterrupt<Value>(
   { io }: CliContext,
   work: (signal: AbortSignal) => Promise<Value>,
@@ -167,7 +170,7 @@ export async function withInterrupt<Value>(
   }
 }
 
-/** What a command of several actions is to do: any other name is refused, with the usages of those there are. */
+/** Picks one of a command's actions; refuses any other name and lists the usages. */
 export function requireAction<Action>(
   command: string,
   actions: Readonly<Record<string, Action>>,
@@ -177,17 +180,17 @@ export function requireAction<Action>(
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (action !== undefined) return action;
   const [near] = nearestNames(name, Object.keys(actions), 1);
-  throw new UsageError(`\`${name}\` is no action of \`metier ${command}\`.`, {
+  throw new UsageError(`\`${name}\` is not an action of \`metier ${command}\`.`, {
     hint: near === undefined ? `Use ${usages}.` : `Did you mean \`${near}\`?`,
   });
 }
 
-/** What a person typed, without regard to case. */
+/** What a person typed, in lower case. */
 export async function askWord({ io }: Pick<CliContext, "io">, question: string): Promise<string> {
   return (await io.ask(question)).trim().toLowerCase();
 }
 
-/** What `work` answers, unless the user wants the program to end before. */
+/** The result of `work`, unless the user ends the program first. */
 export async function untilInterrupted<Value>(
   { io }: CliContext,
   work: (signal: AbortSignal) => Promise<Value>,
@@ -208,11 +211,11 @@ export async function untilInterrupted<Value>(
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/** What is piped in, as text. `asked` is what the user typed to have it read: `-`, or `--input -`. */
+/** Piped input as text. `asked` is what the user typed to have it read: `-`, or `--input -`. */
 export async function readPiped({ io }: CliContext, asked: string, most = MAX_BYTES): Promise<string> {
   const piped = io.input?.();
   if (piped === undefined) {
-    throw new UsageError(`\`${asked}\` reads what is piped in, and nothing is.`, {
+    throw new UsageError(`\`${asked}\` reads piped input, but nothing is piped in.`, {
       hint: "Pipe something in, as in `command | metier …`.",
     });
   }
@@ -222,15 +225,15 @@ export async function readPiped({ io }: CliContext, asked: string, most = MAX_BY
     const part = Buffer.from(chunk as Uint8Array | string);
     bytes += part.length;
     if (bytes > most) {
-      throw new UsageError(`Standard input is larger than ${most / 1024 / 1024} MB.`, {
-        hint: "Pipe in less, or put it in a file and name its path.",
+      throw new UsageError(`Stdin has more than ${most / 1024 / 1024} MB.`, {
+        hint: "Pipe in less, or put it in a file and pass its path.",
       });
     }
     chunks.push(part);
   }
   const whole = Buffer.concat(chunks);
   if (isUtf8(whole)) return whole.toString("utf8");
-  throw new UsageError("Standard input is not UTF-8 text.", {
-    hint: "Convert it first, or put it in a file and name its path.",
+  throw new UsageError("Stdin is not UTF-8 text.", {
+    hint: "Convert it first, or put it in a file and pass its path.",
   });
 }

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/cli`. */
+/** The exports of `@metier/cli` for other packages. */
 export { publishedSchemas } from "./actions/schema.ts";
 export { NOTES_FILE, TOUR_SKILL, TOUR_TASK, writeTourProject } from "./actions/tour.ts";
 export { COMMANDS } from "./commands/groups.ts";

@@ -1,4 +1,4 @@
-/** The process: its arguments, its streams, its signals, its exit code. */
+/** The process: its arguments, streams, signals and exit code. */
 import { fstatSync, type Stats, statSync, writeSync } from "node:fs";
 import { devNull } from "node:os";
 import { CancelledError, EXIT, UsageError } from "@metier/base/errors";
@@ -9,7 +9,7 @@ import { reportFault, runCli } from "./run-cli.ts";
 const { env } = process;
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 
-/** Long enough for what is waiting in the terminal to come out of it. */
+/** Long enough to drain what is waiting in the terminal. */
 const DROP_MS = 30;
 
 let editor: LineEditor | undefined;
@@ -46,7 +46,7 @@ const io: CliIo = {
       return await Promise.race([reader.question(question, signal ? { signal } : {}), closed]);
     } catch {
       writeFully(STDOUT, "\n"); // The question's line is still open.
-      throw new CancelledError(); // Ctrl-C, the end of the input, or taken back.
+      throw new CancelledError(); // Ctrl-C, the end of the input, or withdrawn.
     } finally {
       reader.close();
     }
@@ -55,7 +55,7 @@ const io: CliIo = {
     const { stdin } = process;
     const drop = (): void => undefined;
     stdin.on("data", drop);
-    stdin.setRawMode(true); // What was typed without an end of line is waiting, too.
+    stdin.setRawMode(true); // Text typed without Enter is waiting, too.
     stdin.resume();
     await new Promise((resolve) => setTimeout(resolve, DROP_MS));
     stdin.pause();
@@ -76,18 +76,20 @@ const io: CliIo = {
     };
   },
   saveMemory() {
-    // What was read stays until it is shown, which V8 takes as a reason for a young generation of 48 MB; and its second
-    // compiler takes memory and a core for code that is soon done with.
+    // Skills stay in memory until they are shown, and V8 answers with a young generation of 48 MB; its second compiler
+    // takes memory and a core for code that is soon done.
     const { setFlagsFromString } = process.getBuiltinModule("node:v8");
     setFlagsFromString("--semi-space-growth-factor=1");
     setFlagsFromString("--no-turbofan");
+    // Nothing that is marked would be freed before the list is shown.
+    setFlagsFromString("--no-incremental-marking");
   },
   quit: (code) => process.exit(code),
 };
 
 process.exitCode = await runCli(process.argv.slice(2), io);
 
-/** What the terminal does for Ctrl-Z: `npx` and the shell script around this process stop with it. */
+/** Does what the terminal does for Ctrl-Z: `npx` and the shell script around this process stop with it. */
 function stopGroup(): void {
   process.kill(0, "SIGTSTP");
 }
@@ -106,7 +108,7 @@ function openStream(descriptor: number): CliStream {
   };
 }
 
-/** Otherwise a pipe, a file or a socket; `undefined`: closed. */
+/** Otherwise a pipe, a file or a socket; `undefined` if closed. */
 function isDevice(descriptor: number): boolean | undefined {
   return statsOf(descriptor)?.isCharacterDevice();
 }
@@ -120,8 +122,8 @@ function statsOf(descriptor: number): Stats | undefined {
 }
 
 /**
- * Node's own streams cost every start some milliseconds, and a terminal is told apart by a module that loads the network,
- * 10 ms: a start without one, from a script or with `< /dev/null`, need not pay for it.
+ * Node's own streams cost every start some milliseconds, and detecting a terminal loads the network module, 10 ms: a
+ * start without one, from a script or with `< /dev/null`, need not pay for it.
  */
 function isTerminal(descriptor: number): boolean {
   const stats = statsOf(descriptor);
@@ -134,7 +136,7 @@ function isNullDevice({ rdev }: Stats): boolean {
   return stats?.isCharacterDevice() === true && stats.rdev === rdev;
 }
 
-/** Whole, also into a slow pipe; a reader that has gone (`metier list | head`) is no fault. */
+/** Writes everything, even to a slow pipe; a reader that left (`metier list | head`) is not a fault. */
 function writeFully(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
   let at = 0;

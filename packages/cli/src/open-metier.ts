@@ -1,6 +1,6 @@
 /**
- * What the options say: where, who asks, and a `Metier` as the command line wants it, with bundled skills, trust by
- * grants and no throwing.
+ * Turns the options into a working directory, a caller, and a `Metier` for the command line: with bundled skills,
+ * trust by grants, and no throwing.
  */
 import { statSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -27,7 +27,7 @@ import type { CliContext } from "./context.ts";
 export function workingDirectory({ io }: CliContext, { cwd }: CommonFlags): string {
   const folder = resolve(io.cwd, cwd ?? ".");
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(`\`--cwd ${cwd}\` is not a folder.`, { hint: "Name an existing folder." });
+    throw new UsageError(`\`--cwd ${cwd}\` is not a folder.`, { hint: "Pass an existing folder." });
   }
   return folder;
 }
@@ -66,7 +66,7 @@ export function ownEnvironment({ io }: CliContext, { project, places }: Metier):
   return outsideEnvironment(io.environment, { project: project.root, home: places.home });
 }
 
-/** On the command line the user of the machine asks, in private. */
+/** On the command line, the machine's user asks, in private. */
 export function readCaller({ user, chatType, chatId }: CallerFlags): Caller {
   const who = user === undefined ? { userId: userName(), isLocal: true } : { userId: user };
   return { ...who, chatType: chatType ?? "private", chatId: chatId ?? "cli" };
@@ -81,8 +81,8 @@ function userName(): string {
 }
 
 /**
- * The first-use question: asked until it is answered with yes or no, in a terminal only. Without one nothing is trusted, and the reason
- * each skill shows says how to change that. The answer is the catalog after the answers.
+ * The first-use question: asked only in a terminal, until it is answered with yes or no. Without a terminal nothing is
+ * trusted, and each skill's reason says how to change that. Returns the catalog after the answers.
  */
 export async function askForTrust(context: CliContext, flags: CommonFlags, metier: Metier): Promise<Metier> {
   if (!context.io.interactive || flags.json) return metier;
@@ -112,7 +112,7 @@ function trustQuestions(metier: Metier): readonly TrustQuestion[] {
   });
 }
 
-/** The project's config file as it is now: what a folder's grant also binds to. */
+/** The project's current config file, to which a folder grant also binds. */
 export function projectConfigOf({
   config,
   project,
@@ -123,7 +123,7 @@ export function projectConfigOf({
   return { path: file.path, digest: `sha256:${file.sha256}` };
 }
 
-/** A yes or no for a folder; a no to a changed config leaves the folder's trust as it is. */
+/** Records a yes or no for a folder; a no to a changed config leaves the folder's trust as it is. */
 export function recordFolder(
   { places }: Pick<Metier, "places">,
   { folder, config, about }: Pick<TrustQuestion, "folder" | "config" | "about">,

@@ -1,4 +1,4 @@
-/** How this program is started again, from anywhere: for a client's config, for a shell's completion. */
+/** How to start this program again from anywhere, for a client's config or a shell's completion. */
 import { realpathSync } from "node:fs";
 import { delimiter, sep } from "node:path";
 import { isInside } from "@metier/base/places";
@@ -6,8 +6,8 @@ import { createCommandFinder } from "@metier/base/programs";
 import type { CliIo } from "./context.ts";
 
 /**
- * `metier` where the PATH has it for everyone; `npx -y metier` when npx brought it; otherwise Node and the file itself.
- * npm and npx put folders on the PATH of what they start, which others don't have; a project's folders don't count either.
+ * `metier` if everyone's PATH has it; `npx -y metier` if npx started it; otherwise Node and the file itself. Ignores
+ * folders that npm and npx add to the PATH of their children, and folders of a project.
  */
 export function ownCommand({ environment, program, cwd }: CliIo): readonly string[] {
   const PATH = (environment.PATH ?? "")
@@ -25,6 +25,6 @@ function realOr(file: string): string {
   try {
     return realpathSync(file);
   } catch {
-    return file; // Removed since it was started: its name is all there is.
+    return file; // Removed since it was started, so only its name is left.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One command line from arguments to exit code, without a process: `main.ts` and the tests call it. The commands by group,
- * the overview page and the routes; and how a fault reads, as text or as JSON.
+ * One command line from arguments to exit code, without a process: `main.ts` and the tests call it. Holds the commands
+ * by group, the overview page and the routes, and words faults as text or JSON.
  */
 import { type ErrorRecord, EXIT, type ExitCode, MetierError, UsageError } from "@metier/base/errors";
 import { VERSION } from "@metier/base/places";
@@ -40,13 +40,13 @@ async function answerArguments(args: readonly string[], io: CliIo): Promise<numb
 function readArguments(args: readonly string[]): readonly string[] {
   const start = countLeading(args);
   const [command = "", about = "", ...more] = args.slice(start);
-  // `metier help list` is what `metier list --help` is.
+  // `metier help list` means `metier list --help`.
   const isHelp = command === "help" && about !== "" && !about.startsWith("--");
   const rest = isHelp ? [about, ...more, "--help"] : args.slice(start);
   return moveBehind(args.slice(0, start), useRealNames(rest));
 }
 
-/** What needs no command to be run: help and the version. */
+/** Requests that run no command: help and the version. */
 async function answerAtOnce(words: readonly string[]): Promise<string | undefined> {
   const [command, about] = words;
   const isAlone = about === undefined || about.startsWith("--");
@@ -57,7 +57,7 @@ async function answerAtOnce(words: readonly string[]): Promise<string | undefine
 }
 
 async function runCommand(words: readonly string[], io: CliIo): Promise<number> {
-  // The parser's own complaints are collected, so that they come out in the form that was asked for.
+  // Collects the parser's complaints, so that they come out in the requested form.
   const complaints: string[] = [];
   const parser = { stdout: io.stdout, stderr: { write: (text: string) => void complaints.push(text) } };
   const context: CliContext = { process: parser, io, code: EXIT.done };
@@ -88,7 +88,7 @@ async function runCommand(words: readonly string[], io: CliIo): Promise<number> 
 
 const HELP: ReadonlySet<string> = new Set(["help", "--help", "-h"]);
 
-/** How many arguments are common options before the command (`metier --json list`), which the parser expects behind it. */
+/** How many common options come before the command (`metier --json list`); the parser expects them after it. */
 function countLeading(args: readonly string[]): number {
   let index = 0;
   while (index < args.length) {
@@ -103,13 +103,13 @@ function isCommonFlag(arg: string): boolean {
   return arg.startsWith("--") && Object.hasOwn(COMMON_FLAGS, arg.slice(2).split("=")[0] ?? "");
 }
 
-/** Before `--`, behind which nothing is an option any more. */
+/** Before `--`, after which nothing is an option. */
 function moveBehind(leading: readonly string[], rest: readonly string[]): readonly string[] {
   const end = rest.indexOf("--");
   return end === -1 ? [...rest, ...leading] : [...rest.slice(0, end), ...leading, ...rest.slice(end)];
 }
 
-/** `ls` → `list`, also behind `skill`. */
+/** `ls` → `list`, also after `skill`. */
 function useRealNames(words: readonly string[]): readonly string[] {
   const at = words[0] === "skill" ? 1 : 0;
   const name = findCommand(words[at] ?? "")?.name;
@@ -135,7 +135,7 @@ function asksForHelp(words: readonly string[]): boolean {
     .some((word) => word === "--help" || word === "-h" || word === "--help=true");
 }
 
-/** `undefined` when there is no such command. */
+/** `undefined` if there is no such command. */
 async function helpText(words: readonly string[]): Promise<string | undefined> {
   const { commandText, holderText, overviewText } = await import("./output/help-text.ts");
   const [first = "", second = "", third = ""] = words;
@@ -155,7 +155,7 @@ async function helpText(words: readonly string[]): Promise<string | undefined> {
   ]);
 }
 
-/** The parser checks every flag of every command it is given, so a known command is given alone. */
+/** The parser checks every flag of every command it gets, so it gets only a known command. */
 function buildProgram(
   command: string | undefined,
   onMisuse: (fault: unknown) => void,
@@ -182,7 +182,7 @@ function buildProgram(
   });
 }
 
-/** `metier skill <command>` and `metier skill manage enable|disable|update|remove|list`, as other systems have them. */
+/** `metier skill <command>` and `metier skill manage enable|disable|update|remove|list`, as in other systems. */
 function skillRoutes(): RouteMap<CliContext> {
   return buildRouteMap({
     routes: { ...commandRoutes(COMMANDS), list: list.command, manage: manageRoutes() },
@@ -219,13 +219,13 @@ export function reportFault(fault: unknown): FaultReport {
   const message = fault instanceof Error ? fault.message : String(fault);
   const stack = fault instanceof Error ? fault.stack : undefined;
   return {
-    record: { code: "internal.fault", message, hint: "This is a fault in Metier; please report it." },
-    text: `error: ${stack ?? message}\n  → This is a fault in Metier; please report it with the lines above.\n`,
+    record: { code: "internal.fault", message, hint: "This is a bug in Metier; please report it." },
+    text: `error: ${stack ?? message}\n  → This is a bug in Metier; please report it with the lines above.\n`,
     exitCode: EXIT.failed,
   };
 }
 
-/** What the operating system refused: no fault of ours, so no stack. */
+/** A refusal by the operating system is not Metier's fault, so no stack is shown. */
 function isSystemFault(fault: unknown): fault is NodeJS.ErrnoException {
   return (
     fault instanceof Error && "syscall" in fault && typeof (fault as NodeJS.ErrnoException).code === "string"
@@ -233,13 +233,13 @@ function isSystemFault(fault: unknown): fault is NodeJS.ErrnoException {
 }
 
 const SYSTEM_WORDS: Readonly<Record<string, string>> = {
-  EACCES: "permission was denied",
-  EPERM: "permission was denied",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   EROFS: "the file system is read-only",
-  ENOSPC: "no room is left",
-  EEXIST: "something is there already",
-  ENOENT: "it does not exist",
-  ENOTDIR: "a part of its path is not a folder",
+  ENOSPC: "no space left on the device",
+  EEXIST: "already exists",
+  ENOENT: "does not exist",
+  ENOTDIR: "part of the path is not a folder",
 };
 
 function reportSystemFault({ code = "", path, syscall, message }: NodeJS.ErrnoException): FaultReport {
@@ -258,9 +258,9 @@ function reportSystemFault({ code = "", path, syscall, message }: NodeJS.ErrnoEx
 /** The parser's complaint as an error like any other. */
 async function usageError(fault: unknown, complaint: string, words: readonly string[]): Promise<UsageError> {
   const [command = "", action] = words;
-  // `skill` and `skill manage` do something without an action, so the parser takes a wrong one for an argument.
+  // `skill` and `skill manage` also work without an action, so the parser takes a wrong one for an argument.
   if (command === "skill" && action !== undefined && fault instanceof UnexpectedPositionalError) {
-    return new UsageError(`\`${fault.input}\` is not something \`metier skill\` can do.`, {
+    return new UsageError(`\`${fault.input}\` is not a command of \`metier skill\`.`, {
       hint: "`metier --help` lists the commands, `metier <command> --help` the options.",
     });
   }

@@ -10,9 +10,9 @@ import { jsonText, styleFor } from "../src/output/style.ts";
 
 describe("the words of metier capability", () => {
   test.each<readonly [message: string, args: readonly string[]]>([
-    ["`remove` is no action of `metier capability`.", ["remove"]],
-    ["`auth` is no action of `metier capability`.", ["auth"]],
-    ["`auth forget` is no action of `metier capability`.", ["auth", "forget", "notes.pad"]],
+    ["`remove` is not an action of `metier capability`.", ["remove"]],
+    ["`auth` is not an action of `metier capability`.", ["auth"]],
+    ["`auth forget` is not an action of `metier capability`.", ["auth", "forget", "notes.pad"]],
     ["Usage: `metier capability list [--all]`.", ["list", "notes.pad"]],
     ["Usage: `metier capability invoke ID OPERATION [--input JSON]`.", ["invoke", "notes.pad"]],
     [
@@ -26,9 +26,9 @@ describe("the words of metier capability", () => {
       ["auth", "complete"],
     ],
     ["Usage: `metier capability auth unlink ID [--account A]`.", ["auth", "unlink"]],
-    ["`--input` is no JSON object.", ["invoke", "notes.pad", "add", "--input", "[1]"]],
-    ["`--input -` reads what is piped in, and nothing is.", ["invoke", "a.b", "c", "--input", "-"]],
-    ["`--code -` reads what is piped in, and nothing is.", ["auth", "complete", "caf_1", "--code", "-"]],
+    ["`--input` is not a JSON object.", ["invoke", "notes.pad", "add", "--input", "[1]"]],
+    ["`--input -` reads piped input, but nothing is piped in.", ["invoke", "a.b", "c", "--input", "-"]],
+    ["`--code -` reads piped input, but nothing is piped in.", ["auth", "complete", "caf_1", "--code", "-"]],
   ])("%s", async (message, args) => {
     const { code, json } = await createWorld().cli("capability", ...args, "--json");
     expect([code, json.error.message]).toEqual([2, message]);
@@ -49,7 +49,7 @@ test("a value that is piped in is read whole, and only so much", async () => {
   const [first, second] = [Buffer.from("é").subarray(0, 1), Buffer.from("é").subarray(1)];
   expect(await readPiped(piped("a", first, second, "b\n"), "--input -")).toBe("aéb\n");
   const much = Array.from({ length: 11 }, () => new Uint8Array(1024 * 1024));
-  await expect(readPiped(piped(...much), "--input -")).rejects.toThrow("larger than 10 MB");
+  await expect(readPiped(piped(...much), "--input -")).rejects.toThrow("more than 10 MB");
 });
 
 describe("how a capability that was not performed ends the command", () => {
@@ -79,7 +79,7 @@ describe("how a capability that was not performed ends the command", () => {
       }),
     ).toBe("error: Too often. (capability_rate_limited)\n  → Wait. Try again in 3 s.");
     expect(faultText({ code: "a\nb", message: "\u001b[31mno" })).toBe(
-      "error: \ufffd[31mno (a\ufffdb)\n  → The provider itself says so; `metier capability list` shows what it takes.",
+      "error: \ufffd[31mno (a\ufffdb)\n  → The provider reported this. `metier capability list` shows the inputs it takes.",
     );
   });
 });

@@ -69,10 +69,10 @@ describe("metier chat with a message", () => {
     expect(unknown.stderr).toContain("neither a skill nor a command");
     const limited = await world.cli("chat", "List.", "--max-tokens", "10");
     expect(limited.code).toBe(4);
-    expect(limited.stderr).toContain("15 of 10 tokens of this conversation are used");
+    expect(limited.stderr).toContain("used 15 of 10 tokens of this conversation");
     expect((await chatWorld([]).cli("chat", "Hi.")).code).toBe(5);
     expect((await world.cli("chat", "Hi.", "--max-tokens", "many")).code).toBe(2);
-    expect((await world.cli("chat")).stderr).toContain("There is no terminal");
+    expect((await world.cli("chat")).stderr).toContain("needs a terminal");
     expect((await world.cli("chat", "--json")).code).toBe(2);
     expect((await world.cli("chat", "/clear")).code).toBe(2);
   });
@@ -196,10 +196,10 @@ test("[U15] what cannot be done leaves the chat: `/compact` of nothing, a wrong 
   const { code, screen } = await inTerminal(world, { lines });
   expect(code).toBe(0);
   expect(screen).toContain("There is nothing to compact yet.");
-  expect(screen).toContain("`nope` is not the id of a chat. `/continue` lists the saved chats.");
+  expect(screen).toContain("`nope` is not a chat id. `/continue` lists the saved chats.");
   expect(screen).toContain("`/clear` takes nothing after it.");
   expect(screen).toContain("`@.` was not added: it is a folder.");
-  expect(screen).toContain("`@.env` was not added: files of this name hold secrets.");
+  expect(screen).toContain("`@.env` was not added: files with this name hold secrets.");
   expect(screen).toContain("`@/etc/passwd` was not added: it is not in this folder.");
   expect(screen).toContain("Still here.");
 });

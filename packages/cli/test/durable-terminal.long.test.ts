@@ -10,12 +10,12 @@ import { sandboxTest } from "../../../test/support/sandbox.ts";
 import { durableWorld, WRITES } from "./durable-world.ts";
 
 const START = ["run", "writer", "Go.", "--durable", "--write"];
-const GO_ON = /Go on with it: metier runs resume (\S+)/;
+const GO_ON = /Continue it with: metier runs resume (\S+)/;
 
 describeTerminal("metier run --durable in a terminal", () => {
   test("shows the answer as it comes, asks, and goes on with the answer", async () => {
     const world = await durableWorld([WRITES]);
-    const keys = [{ after: "Allow it?", send: "y\r" }];
+    const keys = [{ after: "Allow? ", send: "y\r" }];
     const { lines, code } = await inPseudoTerminal(world, START, { keys });
     expect(code).toBe(0);
     expect(lines).toContain("One moment.");
@@ -27,11 +27,11 @@ describeTerminal("metier run --durable in a terminal", () => {
 
   test("Ctrl-C at a question gives the run back; it is asked again when the run goes on", async () => {
     const world = await durableWorld([WRITES]);
-    const stop = [{ after: "Allow it?", send: CTRL_C }];
+    const stop = [{ after: "Allow? ", send: CTRL_C }];
     const { lines, code } = await inPseudoTerminal(world, START, { keys: stop });
     expect(code).toBe(130);
     const [, runId = ""] = GO_ON.exec(lines.join("\n")) ?? [];
-    const keys = [{ after: "Allow it?", send: "y\r" }];
+    const keys = [{ after: "Allow? ", send: "y\r" }];
     const resumed = await inPseudoTerminal(world, ["runs", "resume", runId], { keys });
     expect(resumed.code).toBe(0);
     expect(resumed.lines).toContain("All done.");
@@ -46,7 +46,7 @@ describeTerminal("metier run --durable in a terminal", () => {
       },
     });
     const keys = [
-      { after: "Allow it?", send: "y\r" },
+      { after: "Allow? ", send: "y\r" },
       { after: "Half of", send: CTRL_C },
     ];
     const { lines, code } = await inPseudoTerminal(world, START, { keys });

@@ -44,8 +44,8 @@ describe("metier run --durable", () => {
     const world = await durableWorld([WRITES]);
     const { code, stdout, stderr } = await world.cli(...START);
     expect([code, stdout]).toEqual([3, ""]);
-    expect(stderr).toContain("Waits for an answer: write_file: note.txt");
-    expect(stderr).toMatch(/Go on with it: metier runs resume \S+/);
+    expect(stderr).toContain("Waiting for an answer: write_file: note.txt");
+    expect(stderr).toMatch(/Continue it with: metier runs resume \S+/);
     expect(existsSync(join(world.project, "note.txt"))).toBe(false);
   });
 
@@ -96,7 +96,7 @@ describe("metier run --durable", () => {
     world.write({ "project/values.env": "TOKEN=secret\n" });
     const { code, stderr } = await world.cli("run", "writer", "--durable", flag, value);
     expect(code).toBe(2);
-    expect(stderr).toContain(`\`${flag}\` cannot be part of a durable run`);
+    expect(stderr).toContain(`\`${flag}\` can't be used with \`--durable\``);
     expect(existsSync(serviceFolder(world))).toBe(false);
   });
 
@@ -107,7 +107,7 @@ describe("metier run --durable", () => {
     if (!other.ok) throw new Error(other.refusal.message);
     const { code, stderr } = await world.cli("run", "writer", "--durable");
     expect(code).toBe(6);
-    expect(stderr).toContain("belong to one process at a time");
+    expect(stderr).toContain("allow only one at a time");
     const { json } = await world.cli("runs", "resume", runId, "--json");
     expect(json.error.code).toBe("durable.unavailable");
     expect((await world.cli("runs")).stdout).toContain(`metier runs resume ${runId}`);
@@ -157,14 +157,14 @@ describe("metier runs resume", () => {
     expect((await world.cli("runs", "--skill", "other", "--json")).json).toEqual({ runs: [] });
   });
 
-  test("says when there is no such run, and when it was not durable", async () => {
+  test("says when there is no such run, and when it isn't durable", async () => {
     const world = await durableWorld([]);
     const none = await world.cli("runs", "resume", "nothing");
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("No durable run has the id")]);
     expect(existsSync(serviceFolder(world))).toBe(false);
     const { json } = await world.cli("run", "writer", "Go.", "--json");
     const plain = await world.cli("runs", "resume", json.runId);
-    expect([plain.code, plain.stderr]).toEqual([1, expect.stringContaining("it was not durable")]);
+    expect([plain.code, plain.stderr]).toEqual([1, expect.stringContaining("it isn't durable")]);
     expect((await world.cli("runs", "resume")).code).toBe(2);
   });
 
@@ -183,7 +183,7 @@ describe("metier runs resume", () => {
     const runId = await startWaiting(world);
     renameSync(world.project, `${world.project}-away`);
     const gone = await world.cli("runs", "resume", runId, "--cwd", world.home);
-    expect([gone.code, gone.stderr]).toEqual([2, expect.stringContaining("not there any more")]);
+    expect([gone.code, gone.stderr]).toEqual([2, expect.stringContaining("no longer exists")]);
     renameSync(`${world.project}-away`, world.project);
     expect((await world.cli("runs", "resume", runId, "--approve")).code).toBe(0);
   });
@@ -229,7 +229,7 @@ describe("metier serve --rotate-key", () => {
     const world = createWorld({ environment: { METIER_MASTER_KEY: "ab".repeat(32) } });
     const { code, stderr } = await world.cli("serve", "--rotate-key");
     expect(code).toBe(6);
-    expect(stderr).toContain("comes from `METIER_MASTER_KEY`");
+    expect(stderr).toContain("is set in `METIER_MASTER_KEY`");
     expect(stderr).not.toContain("abab");
   });
 });
@@ -243,7 +243,7 @@ describe("metier serve", () => {
     await first.value.close();
     const { code, stderr } = await world.cli("serve", "--port", "0");
     expect(code).toBe(6);
-    expect(stderr).toContain("The master key is another one");
+    expect(stderr).toContain("The master key is wrong");
     expect(stderr).toContain("METIER_MASTER_KEY=<new>,<old>");
     expect(stderr).not.toMatch(/abab|cdcd/);
   });
@@ -268,14 +268,14 @@ describeSandbox("a change by a capability in a durable run of the terminal", () 
     const { world, added } = await padWorld();
     const { code, stderr } = await world.cli("run", "writer", "Go.", "--durable", "--approve");
     expect(code).toBe(3);
-    expect(stderr).toContain("Waits for an answer: notes.pad add:");
+    expect(stderr).toContain("Waiting for an answer: notes.pad add:");
     const { json } = await world.cli("runs", "--json");
     const [{ runId }] = json.durable;
     expect((await world.cli("runs", "resume", runId, "--approve")).code).toBe(3);
     expect(added()).toEqual([]);
     const resumed = await world.cliAnswering(["yes"], "runs", "resume", runId);
     expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringContaining("All done.")]);
-    expect(resumed.stderr).toContain("This will be done for you, and changes something:");
+    expect(resumed.stderr).toContain("Metier is about to make this change for you:");
     expect(resumed.stderr).toContain("operation: add - Does add.");
     expect(added()).toEqual(['invoke add {"text":"milk"}']);
   });

@@ -135,17 +135,17 @@ describe("[U13] names that people try first", () => {
 
 describe("[U11] a command line that cannot be understood is answered with how it is typed", () => {
   test.each([
-    [["remove"], "`<skill>` is missing.", "Type `metier remove <skill>... [options]`"],
-    [["uninstall"], "`<skill>` is missing.", "Type `metier remove <skill>... [options]`"],
-    [["new"], "`<name>` is missing.", "Type `metier new <name> [options]`"],
-    [["show", "a", "b"], "`b` is one word too many.", "Type `metier show [<skill>] [options]`"],
+    [["remove"], "Missing `<skill>`.", "Type `metier remove <skill>... [options]`"],
+    [["uninstall"], "Missing `<skill>`.", "Type `metier remove <skill>... [options]`"],
+    [["new"], "Missing `<name>`.", "Type `metier new <name> [options]`"],
+    [["show", "a", "b"], "Unexpected argument `b`.", "Type `metier show [<skill>] [options]`"],
     [["list", "--scop", "x"], "Unknown option `--scop`: did you mean `--scope`?", "`metier list --help`"],
     [["list", "-q"], "Unknown option `-q`.", "`metier list --help`"],
     [["validate", "--profile", "x"], "it must be `strict`, `standard` or `lenient`.", "metier validate"],
-    [["runs", "--since"], "`--since` needs a value.", "`metier runs --help` says more."],
+    [["runs", "--since"], "`--since` needs a value.", "See `metier runs --help`."],
     [["run", "x", "--quiet", "--quiet"], "`--quiet` is given twice.", "metier run <skill>"],
-    [["skill", "frob"], "`frob` is not something `metier skill` can do.", "`metier --help`"],
-    [["skill", "remove"], "`<skill>` is missing.", "Type `metier remove <skill>... [options]`"],
+    [["skill", "frob"], "`frob` is not a command of `metier skill`.", "`metier --help`"],
+    [["skill", "remove"], "Missing `<skill>`.", "Type `metier remove <skill>... [options]`"],
   ])("%j", async (args, message, hint) => {
     const { code, stderr } = await createWorld().cli(...args);
     expect(code).toBe(2);

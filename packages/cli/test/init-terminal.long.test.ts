@@ -65,9 +65,7 @@ describe.skipIf(!HAS_TERMINAL)("[U3] `metier init` in a terminal", () => {
     expect(plain(first)).toMatch(/1\. Ollama qwen3:8b .*\n[\s\S]*It answered: Ready\. \(\d+\.\d s\)/);
     expect(chats).toHaveLength(1);
     const written = readFileSync(configOf(world), "utf8");
-    expect(written).toMatch(
-      /^# The model Metier uses when you name none\. Written by `metier init`\.\n# Ollama serves it/,
-    );
+    expect(written).toMatch(/^# Metier's default model\. Written by `metier init`\.\n# Ollama serves it/);
     expect(written).toContain('[models.default]\nprovider = "ollama"\nmodel = "qwen3:8b"\n');
 
     const replace: TerminalStep = { expect: "Replace it? [y/N] " };

@@ -33,9 +33,9 @@ describe("metier init", () => {
     expect(stdout).toMatch(/Wrote \[models\.default\] to .*config\.toml\.\n\nNext: metier chat\n$/);
     expect(config()).toBe(
       [
-        "# The model Metier uses when you name none. Written by `metier init`.",
-        "# Ollama serves it on this machine; nothing leaves it, and no key is needed.",
-        "# Set `context-tokens` for more or less context, `lean = false` for all tools.",
+        "# Metier's default model. Written by `metier init`.",
+        "# Ollama serves it on this machine; it needs no key, and nothing leaves the machine.",
+        "# Set `context-tokens` to change the context size, `lean = false` to send all tools.",
         "[models.default]",
         'provider = "ollama"',
         'model = "qwen3:8b"',
@@ -61,7 +61,7 @@ describe("metier init", () => {
   test("a model that does not answer is not written: the reason is shown, and another can be chosen", async () => {
     const { world, config } = await ollamaWorld([{ status: 500, error: "out of memory" }, { text: "Yes." }]);
     const { code, stdout, stderr } = await world.cliAnswering(["1", "2"], "init");
-    expect(stderr).toContain("It did not work: ollama/qwen3:8b: 500: out of memory");
+    expect(stderr).toContain("It failed: ollama/qwen3:8b: 500: out of memory");
     expect(stdout).toContain("It answered: Yes.");
     expect(code).toBe(0);
     expect(config()).toContain("llama3.2:3b");
@@ -124,7 +124,7 @@ describe("metier init", () => {
     const world = createWorld({ environment });
     const { code, stdout, stderr } = await world.cli("init", "--yes");
     expect(code).toBe(6);
-    expect(stderr).toMatch(/401: .*\n {2}The provider refuses the key/);
+    expect(stderr).toMatch(/401: .*\n {2}The provider rejected the key/);
     expect(stdout + stderr).not.toContain("0123456789-secret");
   });
 
@@ -169,9 +169,9 @@ describe("metier init with the user's own programs", () => {
     const { world, claude, config } = programWorld();
     const refused = await world.cliAnswering(["1", "y", "q"], "init");
     expect(refused.stdout).toContain("https://www.anthropic.com/legal");
-    expect(refused.stdout).toMatch(/codex: .*\(not used: its own shell tool cannot be turned off\)/);
+    expect(refused.stdout).toMatch(/codex: .*\(not used: its shell tool can't be turned off\)/);
     expect(refused.code).toBe(1);
-    expect((await world.cli("init", "--yes")).stderr).toContain("asks for your consent");
+    expect((await world.cli("init", "--yes")).stderr).toContain("needs your consent");
     expect((await world.cli("doctor")).stdout).toContain(
       `found claude: ${claude.path} (used only after you accept`,
     );
@@ -222,7 +222,7 @@ describe("[U3] metier init with GGUF files", () => {
     expect(code).toBe(6);
     expect(stdout).toMatch(/GGUF files found: qwen3-8b\. .*node-llama-cpp.*npm install -g node-llama-cpp/);
     expect((await world.cli("doctor")).stdout).toContain(
-      "found GGUF files: qwen3-8b (not usable: node-llama-cpp is not installed beside Metier)",
+      "found GGUF files: qwen3-8b (unusable: node-llama-cpp is not installed next to Metier)",
     );
     const { stderr } = await world.cli("chat", "Hi.", "--model", "gguf:qwen3-8b");
     expect(stderr).toContain("npm install -g node-llama-cpp");
@@ -244,7 +244,7 @@ describe("[U3] metier init with GGUF files", () => {
     expect(config).toContain(
       `[models.default]\nprovider = "gguf"\nmodel = "qwen3-8b"\npath = "${path}"\npackage = "${folder}"\n`,
     );
-    expect(config).toContain("# The package node-llama-cpp loads this file in Metier's own process;");
+    expect(config).toContain("# The package node-llama-cpp loads this file into Metier's process;");
     const chatted = await world.cli("chat", "Hi.");
     expect([chatted.code, chatted.stdout, chatted.stderr]).toEqual([0, "Ready.\n", ""]);
     expect((await world.cli("doctor")).stdout).toContain(`default: gguf/qwen3-8b at ${path}\n`);
@@ -252,7 +252,7 @@ describe("[U3] metier init with GGUF files", () => {
     expect(given.json.findings.files).toMatchObject([{ name: "other", path: other }]);
     rmSync(path);
     expect((await world.cli("doctor")).stdout).toContain(
-      `default: gguf/qwen3-8b at ${path} (\`${path}\` is not the absolute path of a GGUF file`,
+      `default: gguf/qwen3-8b at ${path} (\`${path}\` is not the absolute path of a readable GGUF file`,
     );
   });
 
@@ -266,9 +266,9 @@ describe("[U3] metier init with GGUF files", () => {
     await world.cli("trust", ".");
     const { code, stderr } = await world.cli("chat", "Hi.");
     expect(code).not.toBe(0);
-    expect(stderr).toContain("names no GGUF file");
+    expect(stderr).toContain("does not name a GGUF file");
     const named = await world.cli("chat", "Hi.", "--model", "gguf:./evil.gguf");
-    expect(named.stderr).toContain("not installed beside Metier");
+    expect(named.stderr).toContain("not installed next to Metier");
     expect(requests()).toEqual([]);
   });
 });
@@ -276,7 +276,7 @@ describe("[U3] metier init with GGUF files", () => {
 describe("[U3] metier doctor", () => {
   test("shows the default, what its key lacks, and what was found", async () => {
     const { world, ollama } = await ollamaWorld();
-    expect((await world.cli("doctor")).stdout).toContain("no default model: run `metier init`");
+    expect((await world.cli("doctor")).stdout).toContain("no default model; run `metier init`");
     world.write({
       "home/.metier/config.toml":
         '[models.default]\nprovider = "anthropic"\n[models.fast]\nprovider = "openai"\nmodel = "gpt-x"\napi-key-env = "MY_KEY"\n',

@@ -48,9 +48,9 @@ describe("[U10] many skills at once", () => {
     expect(summary).not.toContain("The s010 skill.");
     expect(summary).toContain("2 more skills with serious findings: s005, s006");
     expect(afterStray).toContain("[y]es, [N]o, [s]how all");
-    expect(afterStray).toContain("Answer with `yes`, `no` or `show`.");
+    expect(afterStray).toContain("Answer `yes`, `no` or `show`.");
     expect(whole).toContain("The s059 skill.");
-    expect(stderr.trim()).toBe("✗ 60 skills: Skipped.");
+    expect(stderr.trim()).toBe("✗ 60 skills: skipped");
     expect(world.stored()).toEqual([]);
   });
 
@@ -129,7 +129,7 @@ describe.skipIf(!hasPython)("[U10] in a real terminal", () => {
         },
       );
     const paged = run("page");
-    expect(paged.stdout).toContain("60 skills: Skipped.");
+    expect(paged.stdout).toContain("60 skills: skipped");
     expect(readFileSync(join(world.root, "paged.txt"), "utf8")).toContain("The s059 skill.");
     expect(paged.stdout).not.toContain("The s059 skill.");
     expect(paged.stdout).toContain("\r\u001b[2K");

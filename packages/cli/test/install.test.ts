@@ -97,7 +97,7 @@ describe("metier install", () => {
     const world = createInstallWorld();
     world.write({ "project/stealing/SKILL.md": skill("stealing"), "project/stealing/go.sh": STEALING });
     const { stderr } = await world.cli("install", "./stealing");
-    expect(stderr).toContain("✗ stealing: The scan found what no option lets pass");
+    expect(stderr).toContain("✗ stealing: The scan found a danger that no option overrides");
     expect(stderr).toMatch(/block {2}go\.sh:2/);
   });
 
@@ -114,7 +114,7 @@ describe("metier install", () => {
 
   test("without a source and without a lock has nothing to do; --frozen fails on what was changed", async () => {
     const world = createInstallWorld();
-    expect((await world.cli("install")).stdout).toContain("No lock lists anything");
+    expect((await world.cli("install")).stdout).toContain("No lock file lists any skills");
     world.write({ "project/alpha/SKILL.md": skill("alpha") });
     await world.cli("install", "./alpha");
     expect((await world.cli("install", "--frozen")).code).toBe(0);
@@ -133,7 +133,7 @@ describe("in a terminal", () => {
     const answers = ["7", "2", "", "n"];
     const { code, stdout } = await world.cliAnswering(answers, "install", url);
     expect(code).toBe(0);
-    expect(stdout).toContain("There is no skill `7`");
+    expect(stdout).toContain("No skill `7`");
     expect(stdout).toContain("Install it? [Y/n]");
     expect(stdout).toContain("Trust beta exactly as installed? [y/N]");
     expect(world.lock().skills.map(({ name }) => name)).toEqual(["beta"]);
@@ -184,7 +184,7 @@ describe("metier remove", () => {
     const own = await world.cli("remove", "own", "--json");
     expect([own.code, own.json.error.message]).toEqual([1, expect.stringContaining("did not install")]);
     const { code, stdout } = await world.cli("remove", "alpha");
-    expect([code, stdout]).toEqual([0, "✓ alpha is removed.\n"]);
+    expect([code, stdout]).toEqual([0, "✓ alpha: removed\n"]);
     expect((await world.cli("remove", "alpha")).code).toBe(1);
     expect((await world.cli("remove")).code).toBe(2);
   });
@@ -218,7 +218,7 @@ test("a choice is made of numbers, ranges and names", () => {
     "bc",
     "abcd",
   ]);
-  for (const wrong of ["0", "5", "3-9", "x", "-1"]) expect(pick(wrong)).toContain("no skill");
+  for (const wrong of ["0", "5", "3-9", "x", "-1"]) expect(pick(wrong)).toContain("No skill");
 });
 
 test("[U10] progress is one redrawn line with an estimate in a terminal, and nothing elsewhere", () => {

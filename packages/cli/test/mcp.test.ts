@@ -5,21 +5,21 @@ test("`mcp` in a terminal says how a client starts it", async () => {
   const { code, stdout, stderr } = await createWorld().cli("mcp");
   expect(code).toBe(2);
   expect(stdout).toBe("");
-  expect(stderr).toContain("There is no client");
+  expect(stderr).toContain("No client is connected");
   expect(stderr).toContain("--print-config claude");
 });
 
 test.each([
-  [["--port", "80"], "with `--http` only"],
-  [["--host", "0.0.0.0"], "with `--http` only"],
-  [["--model", "fast"], "with `--run` only"],
+  [["--port", "80"], "only with `--http`"],
+  [["--host", "0.0.0.0"], "only with `--http`"],
+  [["--model", "fast"], "only with `--run`"],
   [["--http", "--port", "eighty"], "`--port` is `eighty`"],
   [["--http", "--port", "70000"], "`--port` is `70000`"],
   [["--http", "--host", "0.0.0.0"], "no token is set"],
   [["--print-config", "cluade"], "Did you mean `claude`?"],
-  [["--print-config", "claude", "--model", "fast"], "with `--run` only"],
-  [["--print-config", "claude", "--port", "80"], "with `--http` only"],
-  [["--print-config", "claude", "--http"], "Leave `--http` out"],
+  [["--print-config", "claude", "--model", "fast"], "only with `--run`"],
+  [["--print-config", "claude", "--port", "80"], "only with `--http`"],
+  [["--print-config", "claude", "--http"], "Leave out `--http`"],
 ])("%j is refused with the reason", async (flags, message) => {
   const { code, stderr } = await createWorld().cli("mcp", ...flags);
   expect(code).toBe(2);
@@ -30,7 +30,7 @@ test("an empty token is a mistake, not no token", async () => {
   const world = createWorld({ environment: { METIER_MCP_TOKEN: " " } });
   const { code, stderr } = await world.cli("mcp", "--http");
   expect(code).toBe(2);
-  expect(stderr).toContain("`METIER_MCP_TOKEN` is set to nothing");
+  expect(stderr).toContain("`METIER_MCP_TOKEN` is empty");
 });
 
 test("a port that is taken is a fault in words", async () => {

@@ -83,7 +83,7 @@ describe("metier pack", () => {
     });
     expect((await world.cli("pack", "skills", "--name", "tools", "-o", "out")).code).toBe(1);
     const again = await world.cli("pack", "skills", "--name", "tools", "-o", "out", "--force");
-    expect(again.stdout).toContain("Plugin tools with 2 skills is at");
+    expect(again.stdout).toContain("Wrote plugin tools with 2 skills to");
   });
 
   test("ends with 2 without an output, without a name, and for a form of archive it does not write", async () => {

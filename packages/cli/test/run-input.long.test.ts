@@ -81,10 +81,10 @@ describe("what is piped in", () => {
   });
 
   test.each([
-    ["too much", "a".repeat(1024 * 1024 + 1), ["run", "reader"], "larger than 1 MB"],
+    ["too much", "a".repeat(1024 * 1024 + 1), ["run", "reader"], "more than 1 MB"],
     ["no text", new Uint8Array([0xff, 0xfe, 0x00]), ["run", "reader"], "is not UTF-8 text"],
     ["nothing for `-`", "", ["run", "reader", "Sum up", "-"], "which is empty"],
-    ["`-` twice", "x", ["run", "reader", "-", "-"], "given twice"],
+    ["`-` twice", "x", ["run", "reader", "-", "-"], "appears twice"],
   ])("is refused when it is %s, before a model is asked", (_what, input, words, message) => {
     const { code, stdout, stderr } = pipe(inputWorld(), input, ...words);
     expect([code, stdout]).toEqual([2, ""]);
@@ -94,7 +94,7 @@ describe("what is piped in", () => {
   test("is asked for by `-` in a terminal, where nothing is piped in", async () => {
     const { code, stderr } = await inputWorld().cli("run", "reader", "-");
     expect(code).toBe(2);
-    expect(stderr).toContain("`-` reads what is piped in, and nothing is.");
+    expect(stderr).toContain("`-` reads piped input, but nothing is piped in.");
   });
 });
 
@@ -127,7 +127,7 @@ describe("a skill that is named by its path", () => {
     expect(json.trust).toBe("trusted");
     for (const folder of ["../away", "../away/notes"]) {
       const { code, stderr } = await world.cli("trust", folder);
-      expect([code, stderr]).toEqual([2, expect.stringContaining("nothing to trust there")]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining("nothing to trust.")]);
     }
     expect((await world.cli("trust", "list", "--json")).json.folders).toEqual([]);
   });
@@ -148,13 +148,17 @@ describe("a skill that is named by its path", () => {
       "project/many/b/SKILL.md": skill("b"),
       "project/empty/notes.txt": "x",
     });
-    const refusals = { "./none": "does not exist", "./many": "holds skills", "./empty": "is not a skill" };
+    const refusals = {
+      "./none": "does not exist",
+      "./many": "holds skills",
+      "./empty": "is not a runnable skill",
+    };
     for (const [word, message] of Object.entries(refusals)) {
       const { code, stderr } = await world.cli("run", word, "Go.");
       expect([word, code]).toEqual([word, 2]);
       expect(stderr).toContain(message);
     }
-    expect((await world.cli("run", "./many", "Go.")).stderr).toContain("as in `./many/a`");
+    expect((await world.cli("run", "./many", "Go.")).stderr).toContain("such as `./many/a`");
   });
 
   test.each([

@@ -33,7 +33,7 @@ test("`--dry-run` shows hooks, what is declared and granted, and what to write t
   );
   const { stdout, stderr } = await world.cli("run", "pdf", "--model", world.model, "--dry-run");
   expect(stdout).toContain("hook       stop: sh done.sh\n");
-  expect(stdout).toContain("hook       pre-tool on Bash: cannot be read\n");
+  expect(stdout).toContain("hook       pre-tool on Bash: can't be read\n");
   expect(stdout).toContain(`declared   network a.test; read ../data, ${world.data}`);
   expect(stdout).toContain(`granted    read ${world.data}`);
   expect(stderr).toContain("`[skills.pdf.sandbox]`");

@@ -99,7 +99,7 @@ describeTerminal("metier run in a terminal", () => {
   test("Ctrl-C at a question stops the run", async () => {
     const write = { tool: "write_file", input: { path: "x.txt", content: "x" } };
     const world = terminalWorld([{ answer: { toolCalls: [write] } }, { answer: { text: "Never." } }]);
-    const keys = [{ after: "Allow it?", send: CTRL_C }];
+    const keys = [{ after: "Allow? ", send: CTRL_C }];
     const { lines, code } = await inPseudoTerminal(world, ["run", "reader", "Go.", "--write"], { keys });
     expect(code).toBe(130);
     expect(lines.at(-2)).toBe("Stopped.");

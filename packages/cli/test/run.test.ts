@@ -118,7 +118,7 @@ describe("metier run", () => {
     const world = createRunWorld(WRITES);
     const flags = ["--model", world.model, "--write"];
     const { stderr, stdout } = await world.cliAnswering(["n"], "run", "note-writer", ...flags);
-    expect(stdout).toContain("Allow it?");
+    expect(stdout).toContain("Allow? ");
     expect(stderr).toContain("note-writer wants to call write_file");
     expect(stderr).toContain("not allowed: write_file: the user declined");
   });
@@ -206,7 +206,7 @@ describe("metier run", () => {
   test("prints one JSON value or many lines of it, but not both", async () => {
     const { code, json } = await createRunWorld(ANSWERS).cli("run", "note-writer", "--events", "--json");
     expect(code).toBe(2);
-    expect(json.error.message).toContain("`--json` prints the result alone");
+    expect(json.error.message).toContain("`--json` prints only the result");
   });
 
   sandboxTest("copies what the run left in its work folder with --out", async () => {
@@ -238,13 +238,13 @@ describe("metier run", () => {
   });
 
   test.each([
-    [["--input", "@none.json"], "`--input` cannot be read"],
-    [["--variables", "none.env"], "`--variables` cannot be read"],
+    [["--input", "@none.json"], "Can't read `--input`"],
+    [["--variables", "none.env"], "Can't read `--variables`"],
     [["--variables", "a", "--env-file", "b"], "are the same"],
-    [["--input", "{"], "`--input` is no JSON"],
+    [["--input", "{"], "`--input` is not JSON"],
     [["--max-iterations", "0"], "`--max-iterations` is `0`"],
     [["--timeout", "soon"], "`--timeout` is `soon`"],
-    [["--replay", "a", "--model", "b"], "`--replay` stands in for a model"],
+    [["--replay", "a", "--model", "b"], "`--replay` replaces the model"],
   ])("refuses %j with a reason", async (flags, message) => {
     const world = createRunWorld(ANSWERS);
     const { code, stderr } = await world.cli("run", "note-writer", ...flags);
@@ -309,7 +309,7 @@ describe("metier run", () => {
     const args = [main, "run", "note-writer", "--variables", "none.env", "--json"];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
     expect([status, stderr]).toEqual([2, ""]);
-    expect(JSON.parse(stdout).error.message).toContain("`--variables` cannot be read");
+    expect(JSON.parse(stdout).error.message).toContain("Can't read `--variables`");
   });
 
   test.each(["--variables", "--env-file"])(

@@ -50,12 +50,12 @@ describe("runs list", () => {
 
   test("says when there is none, and how many more there are", async () => {
     const world = createWorld();
-    expect((await world.cli("runs")).stdout).toContain("No run is kept");
+    expect((await world.cli("runs")).stdout).toContain("No runs yet");
     expect((await world.cli("runs", "--json")).json).toEqual({ runs: [] });
     for (const at of [1000, 2000, 3000]) keepRun(world, SAMPLE_RUN, at);
     const { stdout, stderr } = await world.cli("runs", "list", "-n", "2");
     expect(stdout.trim().split("\n")).toHaveLength(2);
-    expect(stderr).toContain("1 older run:");
+    expect(stderr).toContain("1 older run not shown");
   });
 });
 
@@ -84,7 +84,7 @@ describe("runs show", () => {
       log: { events: 8, unknown: 1, broken: 0, torn: true },
     });
     const { stderr } = await world.cli("runs", "show", runId);
-    expect(stderr).toContain("1 event of a newer version");
+    expect(stderr).toContain("1 event from a newer version");
     expect(stderr).toContain("cut off");
   });
 
@@ -115,7 +115,7 @@ describe("runs show", () => {
     );
     expect((await world.cli("runs", "show", failed)).stdout).toContain("failed: It ended. (model.cut)\n");
     const cut = keepRun(world, [STARTED]);
-    expect((await world.cli("runs", "show", cut)).stdout).toContain("unfinished: it is still running");
+    expect((await world.cli("runs", "show", cut)).stdout).toContain("unfinished: still running");
   });
 
   test("lets nothing of a run write to the terminal", async () => {
@@ -184,7 +184,7 @@ describe("runs delete", () => {
     keepRun(world, SAMPLE_RUN, now - 60_000);
     const { stdout } = await world.cli("runs", "delete", "--older-than", "2d");
     expect(stdout).toBe(`Removed 1 run: ${old}\n`);
-    expect((await world.cli("runs", "delete", "--older-than", "2d")).stdout).toBe("No run was removed.\n");
+    expect((await world.cli("runs", "delete", "--older-than", "2d")).stdout).toBe("No runs removed.\n");
   });
 
   test.skipIf(process.getuid?.() === 0)("says what it could not remove, and fails", async () => {
@@ -201,7 +201,7 @@ describe("runs delete", () => {
 
 describe("wrong use of runs", () => {
   test.each([
-    [["nothing"], 2, "no action"],
+    [["nothing"], 2, "not an action"],
     [["list", "x"], 2, "Usage"],
     [["list", "--number", "0"], 2, "number of runs"],
     [["show"], 2, "Usage"],
@@ -210,7 +210,7 @@ describe("wrong use of runs", () => {
     [["delete"], 2, "Usage"],
     [["delete", "zz"], 1, "No run has the id `zz`"],
     [["delete", "zz", "--older-than", "1d"], 2, "Usage"],
-    [["delete", "--older-than", "soon"], 2, "no age"],
+    [["delete", "--older-than", "soon"], 2, "not an age"],
   ])("%j is answered with what is right", async (args, exit, words) => {
     const { code, stderr } = await createWorld().cli("runs", ...args);
     expect([code, stderr]).toEqual([exit, expect.stringContaining(words)]);
@@ -263,7 +263,7 @@ describe("[U14] runs are narrowed and exported", () => {
     expect(await listed("--since", `${day}T00:00:00Z`)).toEqual([0, 1, 2]);
     expect(await listed("--failed")).toEqual([1, 2]);
     expect(await listed("--failed", "--skill", "b")).toEqual([2]);
-    expect((await world.cli("runs", "--failed", "--since", "1h")).stdout).toContain("No kept run matches");
+    expect((await world.cli("runs", "--failed", "--since", "1h")).stdout).toContain("No run matches");
     const { json } = await world.cli("runs", "stats", "--since", "3d", "--json");
     expect(json.skills).toMatchObject([{ skill: "a", runs: 2 }]);
   });

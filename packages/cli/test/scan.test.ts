@@ -28,7 +28,7 @@ test("findings are shown by skill with place, evidence, rule and what to do", as
   expect(code).toBe(1);
   expect(stdout).toContain(`bad  ${join(world.project, "skills/bad/SKILL.md")}\n`);
   expect(stdout).toContain(
-    "  block  run.sh:1  Credentials are read and sent away: `~/.ssh/id_rsa` to `example.com`.  exfiltration.secret\n",
+    "  block  run.sh:1  Reads credentials and sends them away: `~/.ssh/id_rsa` to `example.com`.  exfiltration.secret\n",
   );
   expect(stdout).toContain("      → Do not use the skill.\n");
   expect(stdout).toMatch(/2 skills scanned: 1 block, 1 high\.\n$/);
@@ -44,7 +44,7 @@ test("as JSON, findings name the file, the line and the skill", async () => {
         severity: "block",
         path: join(world.project, "skills/bad/run.sh"),
         line: 1,
-        message: expect.stringContaining("sent away"),
+        message: expect.stringContaining("sends them away"),
         skill: "bad",
       }),
     ]),
@@ -114,7 +114,7 @@ test("a path without a skill, and one that is not there, are no clean bill", asy
   world.write({ "project/empty/notes.txt": "x" });
   expect(await world.cli("scan", "empty")).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining("No skill was found"),
+    stdout: expect.stringContaining("No skill found"),
   });
   expect((await world.cli("scan", "./none")).code).toBe(1);
 });
@@ -143,7 +143,7 @@ test("a baseline that cannot be read is a fault of usage", async () => {
   world.write({ "project/broken.json": "{" });
   expect(await world.cli("scan", "skills", "--baseline", "broken.json")).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("is no JSON"),
+    stderr: expect.stringContaining("is not valid JSON"),
   });
   expect((await world.cli("scan", "skills", "--baseline", "none.json")).code).toBe(2);
 });
@@ -161,7 +161,7 @@ test("`--rules` lists every rule with what it means", async () => {
   const world = createWorld();
   const { code, stdout } = await world.cli("scan", "--rules");
   expect(code).toBe(0);
-  expect(stdout).toContain("exfiltration.secret  block\n  Credentials are read and sent away. ");
+  expect(stdout).toContain("exfiltration.secret  block\n  Reads credentials and sends them away. ");
   const { json } = await world.cli("scan", "--rules", "--json");
   expect((json as { rules: readonly unknown[] }).rules.length).toBeGreaterThan(60);
 });

@@ -37,10 +37,10 @@ describe("[U10] updates of many skills", () => {
     const [summary = "", stray = "", whole = "", after = ""] = stdout.split("Take these 40 new versions?");
     expect(lines(summary)).toBeLessThan(10);
     expect(summary).toContain("40 new versions, 40 changed files");
-    expect(summary).toMatch(/nothing new: +40: s000, s001.*, and 16 more/);
+    expect(summary).toMatch(/no new risks: +40: s000, s001.*, and 16 more/);
     expect(summary).not.toContain("Do the new thing.");
     expect(stray).toContain("[Y]es, [e]ach by itself, [n]o, [s]how all");
-    expect(stray).toContain("Answer with `yes`, `each`, `no` or `show`.");
+    expect(stray).toContain("Answer `yes`, `each`, `no` or `show`.");
     expect(whole.match(/\| \+Do the new thing\./g)).toHaveLength(MANY);
     expect(after).toContain("✓ 40 skills are updated");
     expect(lines(after)).toBeLessThan(10);
@@ -53,7 +53,7 @@ describe("[U10] updates of many skills", () => {
     expect(code).not.toBe(0);
     expect(stderr).toContain("nothing was updated");
     const [summary = "", rest = ""] = stdout.split("Take these 40 new versions?");
-    expect(summary).toMatch(/new in risk: +1: s007/);
+    expect(summary).toMatch(/new risks: +1: s007/);
     expect(summary).toMatch(/script +go\.sh/);
     expect(rest).toContain("[E]ach");
     expect(rest).toContain("s000: [T]ake the new version");
@@ -83,7 +83,7 @@ describe("[U10] updates of many skills", () => {
   test("without a terminal, a dry run says where to see one of them", async () => {
     const world = await createOutdated();
     const { stdout } = await world.cli("update", "--dry-run");
-    expect(stdout).toContain("`metier update <skill> --dry-run` shows one of them with its diff.");
+    expect(stdout).toContain("`metier update <skill> --dry-run` shows one update with its diff.");
     expect(stdout).toContain("+ 40 skills would be updated");
     expect(lines(stdout)).toBeLessThan(12);
   });

@@ -15,10 +15,10 @@ test.each([
   ["worker", ["--database", "mysql://db/x", ...STORE], "not the address of a Postgres database"],
   ["serve", DATABASE, "no object store"],
   ["serve", STORE, "no database to share"],
-  ["serve", ["--slots", "0"], "leaves nobody to advance runs"],
+  ["serve", ["--slots", "0"], "leaves nothing to advance runs"],
   ["serve", ["--migrate"], "`--migrate` needs a database"],
   ["serve", [...DATABASE, ...STORE, "--migrate"], "the role that owns its tables"],
-  ["serve", ["--import"], "`--import` moves runs to a database"],
+  ["serve", ["--import"], "`--import` needs a database"],
 ])("`metier %s` with %j is refused with the reason", async (command, flags, message) => {
   const { code, stderr } = await createWorld().cli(command, ...flags);
   expect(stderr).toContain(message);
@@ -27,7 +27,7 @@ test.each([
 
 test.each(["METIER_DATABASE_URL", "METIER_OBJECT_STORE"])("an empty %s is a mistake", async (name) => {
   const { code, stderr } = await createWorld({ environment: { [name]: "" } }).cli("serve");
-  expect(stderr).toContain(`\`${name}\` is set to nothing`);
+  expect(stderr).toContain(`\`${name}\` is empty`);
   expect(code).toBe(2);
 });
 

@@ -1,9 +1,9 @@
-/** How lines of the audit log are chained, the same in every store: a line that is changed or taken out breaks all after it. */
+/** How audit log lines are chained, the same in every store: changing or removing a line breaks all lines after it. */
 import { createHash } from "node:crypto";
 import { canonicalText } from "@metier/base/json";
 import type { AuditLine } from "./record-store.ts";
 
-/** What the first line names as the one before it. */
+/** The predecessor that the first line names. */
 export const FIRST_PREVIOUS = "0".repeat(64);
 
 export function sealAuditLine(line: Omit<AuditLine, "digest">): AuditLine {

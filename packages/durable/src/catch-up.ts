@@ -1,6 +1,6 @@
 /**
- * At a start: what the journal has and the engine forgot. A process that was killed between two writes, or a power cut, can
- * leave a run that nobody is told of, and an answer that woke nobody.
+ * At startup: restores what the journal has but the engine lost. A process killed between two writes, or a power cut,
+ * can leave a run that nobody knows of, or an answer that woke nobody.
  */
 import { type DurableRun, type DurableRunFilter, ENDED, type JournalStore } from "./journal-store.ts";
 import type { RunEngine } from "./run-engine.ts";
@@ -8,12 +8,12 @@ import type { RunEngine } from "./run-engine.ts";
 const PAGE = 500;
 
 /**
- * The tenant of runs that somebody started at a terminal. They see folders and a configuration of that person, so nobody
- * but a command line that names one goes on with it: no service advances them, and none of its clients sees them.
+ * The tenant of runs started in a terminal. They use that person's folders and configuration, so only a command that
+ * names one continues it: no service advances them, and none of its clients sees them.
  */
 export const TERMINAL_TENANT = "@terminal";
 
-/** For all of it, nothing changes where journal and engine agree. Runs of a terminal are left to `catchUpOne`. */
+/** For all runs; changes nothing if journal and engine agree. Terminal runs are left to `catchUpOne`. */
 export async function catchUp(journal: JournalStore, engine: RunEngine): Promise<void> {
   for await (const { id, tenant, userId } of pages(journal, {
     status: ["queued", "running"],
@@ -26,7 +26,7 @@ export async function catchUp(journal: JournalStore, engine: RunEngine): Promise
   }
 }
 
-/** The same for one run, whoever it belongs to. */
+/** The same for one run, whoever owns it. */
 export async function catchUpOne(journal: JournalStore, engine: RunEngine, runId: string): Promise<void> {
   const run = await journal.get(runId);
   if (run === undefined || ENDED.has(run.status)) return;

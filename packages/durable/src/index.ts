@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/durable`: the ports, and what is the same for every store. */
+/** The exports of `@metier/durable`: the ports, and what all stores share. */
 export { catchUp, TERMINAL_TENANT } from "./catch-up.ts";
 export {
   type AnswerOutcome,

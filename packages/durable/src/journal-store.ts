@@ -1,12 +1,12 @@
 /**
- * The journal: what runs decided and saw, redacted, in order. It is the truth about a durable run; who advances it, and
- * when, is the engine's business. One contract suite (`test/contract`) holds every store to this page.
+ * The journal: what runs decided and saw, redacted, in order. It is the authoritative record of a durable run; the
+ * engine decides who advances it, and when. One contract suite (`test/contract`) tests every store against this port.
  */
 import type { Json, JsonObject } from "@metier/base/json";
 import type { NewAuditLine } from "./record-store.ts";
 import type { UsageFilter, UsageSum } from "./usage.ts";
 
-/** How a durable run stands: waiting to be started, worked on, waiting for a person, or how it ended. */
+/** A durable run's status: waiting to start, in progress, waiting for a person, or how it ended. */
 export type DurableStatus =
   | "queued"
   | "running"
@@ -17,7 +17,7 @@ export type DurableStatus =
   | "refused"
   | "cancelled";
 
-/** Those after which nothing changes any more. */
+/** Statuses after which nothing changes. */
 export const ENDED: ReadonlySet<DurableStatus> = new Set([
   "completed",
   "limited",
@@ -26,19 +26,19 @@ export const ENDED: ReadonlySet<DurableStatus> = new Set([
   "cancelled",
 ]);
 
-/** A run as it is asked for. `order` is all that is needed to start it again; secrets stand in it by name only. */
+/** A requested run. `order` is everything needed to start it again; it has secrets only by name. */
 export interface NewDurableRun {
   /** Unique among all runs. */
   readonly id: string;
-  /** Whose run it is; `default` where there is only one tenant. */
+  /** The run's tenant; `default` if there is only one. */
   readonly tenant: string;
-  /** Of the user it is for; absent: nobody in particular. */
+  /** The user it is for; absent: nobody in particular. */
   readonly userId?: string | undefined;
-  /** The skill it runs; absent for a turn of a conversation. */
+  /** The skill it runs; absent for a conversation turn. */
   readonly skill?: string | undefined;
-  /** The run that started this one. Its root's lease guards this one's writes, too. */
+  /** The run that started this one. Its root's lease also guards this one's writes. */
   readonly parentId?: string | undefined;
-  /** What was asked for, as JSON. */
+  /** The request, as JSON. */
   readonly order: JsonObject;
 }
 
@@ -48,29 +48,29 @@ export interface NewChildRun extends NewDurableRun {
   readonly parentId: string;
 }
 
-/** A run as the journal knows it. */
+/** A run in the journal. */
 export interface DurableRun extends NewDurableRun {
   /** The outermost run above it, or itself. */
   readonly rootId: string;
-  /** How it stands. */
+  /** Its status. */
   readonly status: DurableStatus;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /** When it was last written to, in milliseconds since 1970. */
   readonly updatedAt: number;
-  /** How long it was worked on; time in which it waited for a person does not count. */
+  /** How long it was worked on; time spent waiting for a person doesn't count. */
   readonly activeMs: number;
   /** The sequence number of its last event. */
   readonly lastEvent: number;
-  /** Whether somebody asked to cancel it; it may still be running. */
+  /** Whether someone asked to cancel it; it may still be running. */
   readonly isCancelled: boolean;
   /** Once it has ended. */
   readonly result?: Json | undefined;
 }
 
-/** Who may write: `holder` is new with each lease, so that one who lost it is told apart from one who has it. */
+/** Who may write: each lease has a new `holder`, which distinguishes whoever lost it from whoever has it. */
 export interface JournalLease {
-  /** The run whose lease it is. It covers the runs that this one starts. */
+  /** The run of the lease. It also covers the runs that this one starts. */
   readonly rootId: string;
   /** `RunLease.holder`. */
   readonly holder: string;
@@ -82,17 +82,17 @@ export interface JournalLease {
 export interface JournalEntry {
   /** What step it is, such as `result` and the name of a call. */
   readonly key: string;
-  /** What the step came to, redacted. */
+  /** The outcome of the step, redacted. */
   readonly value: Json;
-  /** The snapshot of the work folder that belongs to it: needed for as long as the run is there. */
+  /** The snapshot of the work folder that belongs to it: needed as long as the run exists. */
   readonly snapshot?: string | undefined;
 }
 
-/** A snapshot that a run may have to go back to. */
+/** A snapshot that a run may have to restore. */
 export interface NeededSnapshot {
-  /** Whose it is. */
+  /** Its tenant. */
   readonly tenant: string;
-  /** As `SnapshotStore.take` gave it. */
+  /** As returned by `SnapshotStore.take`. */
   readonly name: string;
 }
 
@@ -106,43 +106,43 @@ export interface JournalEvent {
 
 /** What is written together or not at all. */
 export interface JournalBatch {
-  /** The run that is written to: the root run of the lease, or one that it started. */
+  /** The run to write to: the lease's root run, or one that it started. */
   readonly runId: string;
-  /** A key that has a value already keeps it: `write` throws. */
+  /** A key with a value keeps it: `write` throws. */
   readonly entries?: readonly JournalEntry[] | undefined;
-  /** Each with the number that follows the last one. */
+  /** Each with the next number. */
   readonly events?: readonly JournalEvent[] | undefined;
-  /** What people have to answer. */
+  /** Questions for people. */
   readonly questions?: readonly NewQuestion[] | undefined;
-  /** How the run stands from now on; absent: as before. */
+  /** The run's new status; absent: unchanged. */
   readonly status?: DurableStatus | undefined;
-  /** Of a run that ends with this batch. */
+  /** For a run that ends with this batch. */
   readonly result?: Json | undefined;
-  /** How long the run was worked on in all, in milliseconds; absent: as before. */
+  /** How long the run was worked on in total, in milliseconds; absent: unchanged. */
   readonly activeMs?: number | undefined;
 }
 
-/** A tool call to approve, a question to the user, or a change of a capability to confirm. */
+/** A tool call to approve, a question to the user, or a capability's change to confirm. */
 export type QuestionKind = "approval" | "question" | "confirmation";
 
-/** Something a person has to say before a run goes on. One for each `key` in a run: asked again, it is the same one. */
+/** Something a person must answer before a run continues. One per `key` in a run: asking again returns the same one. */
 export interface NewQuestion {
   /** Unique among all questions. */
   readonly id: string;
-  /** Which question of its run it is. */
+  /** Its key within the run. */
   readonly key: string;
-  /** What is asked for. */
+  /** What kind of answer is needed. */
   readonly kind: QuestionKind;
   /** What is asked, redacted: tool, input, rule, diff; or the question and its options. */
   readonly body: JsonObject;
-  /** Milliseconds since 1970; absent: it waits for ever. */
+  /** Milliseconds since 1970; absent: it waits forever. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Whether somebody has answered, and what became of it. */
+/** Whether someone has answered, and the outcome. */
 export type QuestionStatus = "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled";
 
-/** A question as the journal knows it, with its answer if it has one. */
+/** A question in the journal, with its answer if any. */
 export interface Question extends NewQuestion {
   /** The run that asks. */
   readonly runId: string;
@@ -150,7 +150,7 @@ export interface Question extends NewQuestion {
   readonly rootId: string;
   /** The tenant of the run. */
   readonly tenant: string;
-  /** Whether somebody has answered. */
+  /** Whether someone has answered. */
   readonly status: QuestionStatus;
   /** Milliseconds since 1970. */
   readonly askedAt: number;
@@ -162,27 +162,27 @@ export interface Question extends NewQuestion {
   readonly answeredAt?: number | undefined;
 }
 
-/** What a person says to a question. */
+/** A person's answer to a question. */
 export interface QuestionAnswer {
   /** `approved` or `denied` for a call, `answered` for a question to the user. */
   readonly status: "approved" | "denied" | "answered";
   /** A note, an edited input, or the text that answers a question. */
   readonly answer?: Json | undefined;
-  /** Who answers: a name, or the id of a user. */
+  /** Who answers: a name, or a user id. */
   readonly by: string;
 }
 
-/** `taken`: this answer counts. `late`: another one came first, or its time was over; `question` says which. */
+/** `taken`: this answer counts. `late`: another one came first, or it had expired; `question` says which. */
 export type AnswerOutcome =
   | { readonly kind: "taken"; readonly question: Question }
   | { readonly kind: "late"; readonly question: Question }
   | { readonly kind: "unknown" };
 
-/** How much somebody may start; a field that is absent limits nothing. */
+/** How much someone may start; an absent field doesn't limit. */
 export interface StartQuotas {
-  /** Root runs that are created within any 60 seconds. */
+  /** Root runs created within any 60 seconds. */
   readonly startsPerMinute?: number | undefined;
-  /** Root runs that have not ended: queued, worked on or waiting. */
+  /** Root runs that haven't ended: queued, in progress or waiting. */
   readonly openRuns?: number | undefined;
   /** Tokens of runs that were created on one day (UTC) and have ended. */
   readonly tokensPerDay?: number | undefined;
@@ -190,21 +190,21 @@ export interface StartQuotas {
   readonly costPerDay?: number | undefined;
 }
 
-/** What a new run has to keep to. Counted in the transaction that creates it, so that no two get the last place. */
+/** The quotas of a new run. Counted in the transaction that creates it, so that no two get the last slot. */
 export interface RunQuotas {
-  /** Of all runs of its tenant. */
+  /** For all runs of its tenant. */
   readonly tenant?: StartQuotas | undefined;
-  /** Of all runs of its tenant for its user; a run for nobody has none. */
+  /** For all runs of its tenant for its user; a run for nobody has none. */
   readonly user?: StartQuotas | undefined;
 }
 
-/** It was not created: there is no room for it. */
+/** It wasn't created: a quota is used up. */
 export interface QuotaFull {
-  /** Whose it is. */
+  /** Whose quota it is. */
   readonly of: "tenant" | "user";
-  /** Which one. */
+  /** Which quota. */
   readonly quota: keyof StartQuotas;
-  /** What is used of it. */
+  /** How much is used. */
   readonly used: number;
   /** What is allowed. */
   readonly most: number;
@@ -212,14 +212,14 @@ export interface QuotaFull {
   readonly retryAt?: number | undefined;
 }
 
-/** `known`: a run of that id is there already, and stays as it is. */
+/** `known`: a run with that id exists and stays unchanged. */
 export type CreateOutcome = "created" | "known" | QuotaFull;
 
-/** Which runs to list; a field that is absent leaves nothing out. */
+/** Which runs to list; an absent field excludes nothing. */
 export interface DurableRunFilter {
   /** Only this tenant's. */
   readonly tenant?: string | undefined;
-  /** Only runs that stand in one of these ways. */
+  /** Only runs with one of these statuses. */
   readonly status?: readonly DurableStatus[] | undefined;
   /** Only runs of this skill. */
   readonly skill?: string | undefined;
@@ -230,8 +230,8 @@ export interface DurableRunFilter {
   /** Only runs that no other run started. */
   readonly isRoot?: boolean | undefined;
   /**
-   * Only runs that wait, and whose worker may not know of it yet: a question of theirs was answered, or its time was over,
-   * since a worker last took the run up (`take`); they are cancelled; or nothing is left to wait for.
+   * Only waiting runs whose worker may not know that they can continue: a question was answered or expired since a
+   * worker last took the run (`take`), they are cancelled, or nothing is left to wait for.
    */
   readonly isOwed?: true | undefined;
   /** Newest first; those before this id. */
@@ -240,7 +240,7 @@ export interface DurableRunFilter {
   readonly limit: number;
 }
 
-/** Which questions to list; a field that is absent leaves nothing out. */
+/** Which questions to list; an absent field excludes nothing. */
 export interface QuestionFilter {
   /** Only these. */
   readonly kinds?: readonly QuestionKind[] | undefined;
@@ -248,7 +248,7 @@ export interface QuestionFilter {
   readonly tenant?: string | undefined;
   /** Only those of this run and of the runs that it started. */
   readonly rootId?: string | undefined;
-  /** Only those that stand so. */
+  /** Only those with this status. */
   readonly status?: QuestionStatus | undefined;
   /** Oldest first; those after this id. */
   readonly after?: string | undefined;
@@ -257,30 +257,30 @@ export interface QuestionFilter {
 }
 
 /**
- * Where durable runs are recorded. A `line` of the audit log is written together with what it tells of, and only if that is
- * done; a store without an audit log passes it over.
+ * Where durable runs are recorded. An audit `line` is written together with the change it describes, and only if the
+ * change happens; a store without an audit log ignores it.
  */
 export interface JournalStore {
-  /** A run that is there already is never held to quotas. */
+  /** Quotas don't apply to a run that already exists. */
   create(run: NewDurableRun, line?: NewAuditLine, quotas?: RunQuotas): Promise<CreateOutcome>;
   /** `undefined`: there is none. */
   get(runId: string): Promise<DurableRun | undefined>;
   /** Newest first. */
   list(filter: DurableRunFilter): Promise<readonly DurableRun[]>;
-  /** What root runs that have ended used, by their results: one sum for each day, skill or user, in the order of their names. */
+  /** What root runs that have ended used, from their results: one sum per day, skill or user, ordered by name. */
   usage(filter: UsageFilter): Promise<readonly UsageSum[]>;
   /**
-   * Makes the lease's holder the only one who may write to the root run and to all that it started. Throws `LeaseLostError`
-   * when a later term has taken it already. Unless the run has ended, it stands as `running`. Gives it as it is then.
+   * Makes the lease's holder the only writer of the root run and everything it started. Throws `LeaseLostError` if a
+   * later term has already taken it. Sets the run to `running`, unless it has ended, and returns it.
    */
   take(lease: JournalLease): Promise<DurableRun>;
   /**
-   * Throws `LeaseLostError` when somebody else is the holder by now, and plain errors for a key that is there, for an event
-   * whose number does not follow, and for a run that has ended; nothing of the batch is written then. A root run that ends
-   * ends what it started, too: `cancelled`, with its questions.
+   * Throws `LeaseLostError` if someone else is the holder, and plain errors for an existing key, an event out of order,
+   * and a run that has ended; then nothing of the batch is written. A root run that ends also ends what it started, as
+   * `cancelled`, with its questions.
    */
   write(lease: JournalLease, batch: JournalBatch): Promise<void>;
-  /** A run that a run under this lease starts; the same id again is the same run. */
+  /** A run that a run under this lease starts; the same id returns the same run. */
   createChild(lease: JournalLease, run: NewChildRun): Promise<void>;
   /** In the order in which they were written. */
   entries(runId: string): Promise<readonly JournalEntry[]>;
@@ -288,9 +288,9 @@ export interface JournalStore {
   snapshots(): Promise<readonly NeededSnapshot[]>;
   /** Those after `after`, in order. */
   events(runId: string, after: number, limit: number): Promise<readonly JournalEvent[]>;
-  /** It is to end; whoever advances it sees this. `undefined`: there is none, or it has ended. */
+  /** Requests the end of a run; whoever advances it sees this. `undefined`: there is none, or it has ended. */
   cancel(runId: string, line?: NewAuditLine): Promise<DurableRun | undefined>;
-  /** Those of these that are to end. */
+  /** Which of these are cancelled. */
   cancelled(runIds: readonly string[]): Promise<readonly string[]>;
   /** `undefined`: there is none. */
   question(id: string): Promise<Question | undefined>;
@@ -298,31 +298,34 @@ export interface JournalStore {
   questionFor(runId: string, key: string): Promise<Question | undefined>;
   /** Oldest first. */
   questions(filter: QuestionFilter): Promise<readonly Question[]>;
-  /** Counted once, whoever answers and however often. */
+  /** Counts once, whoever answers and however often. */
   answer(id: string, answer: QuestionAnswer, line?: NewAuditLine): Promise<AnswerOutcome>;
-  /** Those whose time is over become `expired`; gives them. */
+  /** Marks those whose time is over as `expired`, and returns them. */
   expireQuestions(now: number): Promise<readonly Question[]>;
-  /** Everything of ended root runs, and of what they started, that was last touched before this time. */
+  /** Deletes everything of ended root runs, and what they started, last touched before this time. */
   purge(before: number): Promise<number>;
-  /** Everything of a root run, and of what it started, however it stands; nobody works on it. `false`: there is none. */
+  /**
+   * Deletes everything of a root run, and what it started, whatever its status; nobody may be working on it. `false`:
+   * there is none.
+   */
   forget(runId: string): Promise<boolean>;
-  /** The snapshot that was taken last in this run, or in one that it started. `undefined`: there is none. */
+  /** The latest snapshot taken in this run, or in one that it started. `undefined`: there is none. */
   lastSnapshot(rootId: string): Promise<string | undefined>;
-  /** How many root runs of these tenants (absent: of all) stand in each way. */
+  /** How many root runs of this tenant (absent: of all) have each status. */
   countByStatus(tenant?: string): Promise<Readonly<Partial<Record<DurableStatus, number>>>>;
   /** Nothing can be read or written afterwards. */
   close(): Promise<void>;
 }
 
-/** Another worker holds the run now. Nothing was written. */
+/** Another worker now holds the run. Nothing was written. */
 export class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";
   constructor(rootId: string) {
-    super(`The lease of run \`${rootId}\` was lost: another worker advances it now.`);
+    super(`The lease of run \`${rootId}\` was lost: another worker is advancing it.`);
   }
 }
 
-/** What is read of it, also by processes that may write nothing. */
+/** The reading part, also for processes that may not write. */
 export type JournalReading = Pick<
   JournalStore,
   | "get"

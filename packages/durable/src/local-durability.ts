@@ -1,4 +1,4 @@
-/** What makes runs durable on one machine, for programs: nothing of it is loaded before it is opened. */
+/** Durable runs on one machine, for programs: nothing is loaded until it is opened. */
 import { join } from "node:path";
 import type { Environment } from "@metier/base/programs";
 import { done, type Result } from "@metier/base/result";
@@ -23,21 +23,23 @@ export interface LocalDurability {
 
 /** Where durable runs are kept on this machine. */
 export interface LocalFolder {
-  /** Created if it does not exist. It belongs to one process at a time. */
+  /** Created if it doesn't exist. Only one process at a time can use it. */
   readonly folder: string;
-  /** Where `METIER_MASTER_KEY` is read from. Default: `process.env`. Without it, a key file is made in the folder. */
+  /**
+   * Where `METIER_MASTER_KEY` is read from. Default: `process.env`. Without it, a key file is created in the folder.
+   */
   readonly environment?: Environment | undefined;
-  /** The most bytes that snapshots of work folders may take. A run that needs more ends with `failed`. */
+  /** The most bytes for snapshots of work folders. A run that needs more ends as `failed`. */
   readonly snapshots?: SnapshotLimits | undefined;
 }
 
-/** What others than the owner of a folder see of it. */
+/** What processes other than the owner see of a folder. */
 export interface LocalReader extends SqliteReader {
-  /** Whether a process works on the folder now. */
+  /** Whether a process is using the folder now. */
   readonly isClaimed: boolean;
 }
 
-/** A look at the journal of a folder beside the process that owns it, without the engine. */
+/** Reads a folder's journal next to the process that owns it, without the engine. */
 export async function readLocal({ folder }: Pick<LocalFolder, "folder">): Promise<Result<LocalReader>> {
   const { openSqliteReader } = await import("./sqlite/open-store.ts");
   const { isClaimed } = await import("./sqlite/claim-home.ts");
@@ -46,8 +48,8 @@ export async function readLocal({ folder }: Pick<LocalFolder, "folder">): Promis
 }
 
 /**
- * Refused: another process uses the folder, this Node has no SQLite, or `METIER_MASTER_KEY` is not a key, or not the one that
- * the folder was written with.
+ * Refused if another process uses the folder, this Node has no SQLite, or `METIER_MASTER_KEY` isn't a key, or isn't the
+ * one the folder was written with.
  */
 export async function openLocal(place: LocalFolder): Promise<Result<LocalDurability>> {
   const sqlite = await import("./sqlite/open-local.ts");
@@ -60,19 +62,19 @@ export interface SharedDurability extends LocalDurability {
   close(): Promise<void>;
 }
 
-/** Where durable runs are that programs on several machines share. */
+/** Where programs on several machines share durable runs. */
 export interface SharedStores {
-  /** `postgres://…` of a role that owns no table and is held to row level security. */
+  /** `postgres://…` of a role that owns no table and is subject to row level security. */
   readonly databaseUrl: string;
-  /** Of the role that owns the tables: with it the schema is brought up to date first. Default: it is up to date. */
+  /** The URL of the role that owns the tables: with it, the schema is upgraded first. Default: it is up to date. */
   readonly adminUrl?: string | undefined;
-  /** Past a pooler of connections, for notices. Default: `databaseUrl`. */
+  /** Bypasses a connection pooler, for notices. Default: `databaseUrl`. */
   readonly directUrl?: string | undefined;
   /** `s3://bucket/prefix?endpoint=…`, or `file:///folder` for a folder that all machines see. */
   readonly objectStore: string;
   /** Where `METIER_MASTER_KEY` and the key of the object store are read from. Default: `process.env`. */
   readonly environment?: Environment | undefined;
-  /** The most bytes that snapshots of work folders may take. A run that needs more ends with `failed`. */
+  /** The most bytes for snapshots of work folders. A run that needs more ends as `failed`. */
   readonly snapshots?: SnapshotLimits | undefined;
 }
 
@@ -85,7 +87,9 @@ const SHARED: OptionKeys<SharedStores> = {
   snapshots: true,
 };
 
-/** Refused: no master key, or another one than before; a database or an object store that cannot be used so. */
+/**
+ * Refused if there is no master key, or a different one than before, or if the database or object store can't be used.
+ */
 export async function openShared(place: SharedStores): Promise<Result<SharedDurability>> {
   checkKeys("openShared", place, SHARED);
   const { environment = process.env, ...stores } = place;

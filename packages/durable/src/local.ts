@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/durable/local`: durable runs on one machine, for programs. */
+/** The exports of `@metier/durable/local`: durable runs on one machine, for programs. */
 export {
   type LocalDurability,
   type LocalFolder,

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/durable/postgres`: everything that many machines share, in Postgres. */
+/** The exports of `@metier/durable/postgres`: everything that many machines share, in Postgres. */
 export { type ChangedOrder, changeOrders } from "./postgres/change-orders.ts";
 export type { ImportCounts } from "./postgres/import-local.ts";
 export { openPostgresEngine } from "./postgres/open-engine.ts";

@@ -1,4 +1,4 @@
-/** Quotas of a new run as stores count them: one after the other, the tenant's first. */
+/** Quotas of a new run as stores count them: one after another, the tenant's first. */
 import type { QuotaFull, RunQuotas, StartQuotas } from "./journal-store.ts";
 
 /** One that is to be looked at. */

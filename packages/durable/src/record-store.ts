@@ -1,6 +1,6 @@
 /**
- * What the service keeps beside runs: agents, sessions, schedules, secrets, keys, versions of skills, as documents under a
- * tenant, a kind and an id; and the audit log, in which each line carries the digest of the one before.
+ * What the service stores besides runs: agents, sessions, schedules, secrets, keys and skill versions, as documents by
+ * tenant, kind and id; and the audit log, in which each line has the digest of the previous one.
  */
 import type { Json, JsonObject } from "@metier/base/json";
 
@@ -27,7 +27,7 @@ interface RecordFilter {
   readonly limit: number;
 }
 
-/** Who did what, as it is asked for. */
+/** Who did what, as requested. */
 export interface NewAuditLine {
   /** Whose log it is in. */
   readonly tenant: string;
@@ -37,7 +37,7 @@ export interface NewAuditLine {
   readonly action: string;
   /** What it was done to. */
   readonly subject: string;
-  /** What else there is to say. */
+  /** Other details. */
   readonly detail?: Json | undefined;
 }
 
@@ -45,15 +45,18 @@ export interface AuditLine extends NewAuditLine {
   /** 1, 2, 3 … within the tenant. */
   readonly seq: number;
   readonly at: number;
-  /** Of the line before it; the first has 64 zeros. */
+  /** Of the previous line; the first has 64 zeros. */
   readonly previous: string;
   /** SHA-256 of everything above. */
   readonly digest: string;
 }
 
-/** Whatever takes a line of the audit log writes it together with what it does, and only if it does it: both or neither. */
+/**
+ * Everything that takes an audit line writes it together with the change, and only if the change happens: both or
+ * neither.
+ */
 export interface RecordStore {
-  /** `revision`: the one that is to be replaced, 0 for a new record. `undefined`: somebody was faster. */
+  /** `revision`: the one to replace, 0 for a new record. `undefined`: someone else was faster. */
   put(
     key: RecordKey,
     body: JsonObject,
@@ -61,13 +64,13 @@ export interface RecordStore {
     line?: NewAuditLine,
   ): Promise<StoredRecord | undefined>;
   get(key: RecordKey): Promise<StoredRecord | undefined>;
-  /** Whatever its tenant: for what is looked up before a tenant is known, such as a key by its digest. */
+  /** For any tenant: for lookups before the tenant is known, such as a key by its digest. */
   find(kind: string, id: string): Promise<StoredRecord | undefined>;
   list(filter: RecordFilter): Promise<readonly StoredRecord[]>;
   /** Of all tenants. */
   listAll(kind: string): Promise<readonly StoredRecord[]>;
   delete(key: RecordKey, line?: NewAuditLine): Promise<boolean>;
-  /** All records of a tenant that is deleted; its audit log stays. Gives how many. */
+  /** Deletes all records of a deleted tenant; its audit log stays. Returns how many. */
   forgetTenant(tenant: string): Promise<number>;
   auditLines(tenant: string, after: number, limit: number): Promise<readonly AuditLine[]>;
 }

@@ -1,4 +1,4 @@
-/** Rows of a store's tables as the ports have them, whichever store they are of: the columns have the same names in each. */
+/** Converts rows of a store's tables to the ports' types, for any store: the columns have the same names in each. */
 import type { Json, JsonObject } from "@metier/base/json";
 import type { DurableRun, DurableStatus, Question, QuestionKind, QuestionStatus } from "./journal-store.ts";
 import type { AuditLine, StoredRecord } from "./record-store.ts";

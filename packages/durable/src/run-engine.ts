@@ -1,25 +1,26 @@
 /**
- * The engine: who advances a run now, when it wakes, who takes over. It knows nothing of what a run is; it calls `advance`
- * under a lease that is renewed every third of its time. One contract suite (`test/contract`) holds every engine to this page.
+ * The engine: who advances a run now, when it wakes, who takes over. It knows nothing about what a run is; it calls
+ * `advance` under a lease that is renewed every third of its time. One contract suite (`test/contract`) tests every
+ * engine against this port.
  */
 
 /** What `advance` holds while it works. */
 export interface RunLease {
-  /** The run that may be advanced. */
+  /** The run to advance. */
   readonly runId: string;
-  /** New with each lease: the journal tells by it who may write. */
+  /** New for each lease: the journal uses it to decide who may write. */
   readonly holder: string;
-  /** Counts the leases of this run: whoever has a lower number came before. */
+  /** Counts this run's leases: a lower number is older. */
   readonly term: number;
-  /** Aborted when the lease is lost: whatever the run has started must be ended at once. */
+  /** Aborted when the lease is lost: everything the run started must be ended immediately. */
   readonly lost: AbortSignal;
-  /** Aborted when the worker is to stop: the run is given back at its next step. */
+  /** Aborted when the worker is stopping: the run goes back at its next step. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * `ended`: nothing is left to do. `parked`: it waits until it is woken, or until `until`. `released`: another worker is to go
- * on with it at once.
+ * `ended`: nothing is left to do. `parked`: it waits until it is woken, or until `until`. `released`: another worker
+ * should continue immediately.
  */
 export type AdvanceOutcome =
   | { readonly kind: "ended" }
@@ -32,80 +33,86 @@ export interface WorkOptions {
   readonly slots: number;
   /** How long a lease lasts without being renewed, in milliseconds. */
   readonly leaseMs: number;
-  /** Never rejects for what happens in a run; one that does is tried again after a while. */
+  /** Never rejects for what happens in a run; if it does, the run is retried after a while. */
   advance(lease: RunLease): Promise<AdvanceOutcome>;
-  /** Faults of the store beside any run. */
+  /** Receives store errors that concern no run. */
   onFault(fault: unknown): void;
 }
 
 /** Advances runs in this process until it is stopped. */
 export interface EngineWorker {
-  /** How many runs it advances now. */
+  /** How many runs it is advancing now. */
   readonly active: number;
-  /** Takes no more runs, tells those under way (`stopping`), and waits for them; after `graceMs` their leases are dropped. */
+  /**
+   * Takes no more runs, tells those in progress (`stopping`), and waits for them; after `graceMs`, their leases are
+   * dropped.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
 /** How many runs an engine has. */
 export interface EngineCounts {
-  /** They wait for a worker. */
+  /** Waiting for a worker. */
   readonly queued: number;
-  /** They wait to be woken. */
+  /** Waiting to be woken. */
   readonly parked: number;
-  /** A worker advances them. */
+  /** Advanced by a worker. */
   readonly running: number;
 }
 
-/** Whose run it is, and when it may start. */
+/** A run's tenant and user, and when it may start. */
 export interface EnqueueOptions {
   /** Tenants take turns. Default: `default`. */
   readonly tenant?: string | undefined;
-  /** For the limit of this user. */
+  /** For this user's limit. */
   readonly userId?: string | undefined;
-  /** Higher ones go first among those of one tenant. Default: 0. */
+  /** Higher ones go first within a tenant. Default: 0. */
   readonly priority?: number | undefined;
   /** Default: now. */
   readonly at?: Date | undefined;
 }
 
-/** How many runs may be worked on at the same time. A run that goes on after an answer counts, and is never held back. */
+/**
+ * How many runs may be in progress at the same time. A run that continues after an answer counts, but is never held
+ * back.
+ */
 export interface EngineLimits {
-  /** Of the tenant; absent: as many as there are slots. */
+  /** For the tenant; absent: as many as there are slots. */
   readonly perTenant?: number | undefined;
-  /** Of each of its users. */
+  /** For each of its users. */
   readonly perUser?: number | undefined;
 }
 
-/** What waits, and what is worked on, for one tenant. */
+/** A tenant's waiting and running runs. */
 export interface TenantQueue {
   /** Whose. */
   readonly tenant: string;
-  /** They wait for a worker. */
+  /** Waiting for a worker. */
   readonly queued: number;
-  /** A worker advances them. */
+  /** Advanced by a worker. */
   readonly running: number;
-  /** Since when the oldest has been due, in milliseconds since 1970; absent: none waits. */
+  /** Since when the oldest has been due, in milliseconds since 1970; absent: none is waiting. */
   readonly oldestAt?: number | undefined;
 }
 
 /** Who advances a durable run, and when. */
 export interface RunEngine {
-  /** The run waits for a worker. The same id again changes nothing. */
+  /** Queues the run for a worker. The same id again changes nothing. */
   enqueue(runId: string, options?: EnqueueOptions): Promise<void>;
   /** For all workers, from now on. */
   limit(tenant: string, limits: EngineLimits): Promise<void>;
-  /** Tenants that have something queued or worked on. */
+  /** Tenants with queued or running runs. */
   queues(): Promise<readonly TenantQueue[]>;
-  /** Forgets this run, whatever it waits for; nobody works on it. */
+  /** Forgets this run, whatever it waits for; nobody may be working on it. */
   forget(runId: string): Promise<void>;
-  /** A parked run goes on. One that is worked on is advanced once more when it parks; any other stays as it is. */
+  /** Continues a parked run. A run in progress is advanced once more when it parks; any other stays unchanged. */
   wake(runId: string): Promise<void>;
-  /** Takes runs that are due and advances them until it is stopped. */
+  /** Takes due runs and advances them until it is stopped. */
   work(options: WorkOptions): EngineWorker;
-  /** Forgets runs that ended before this time; their ids are free again. Gives how many. */
+  /** Forgets runs that ended before this time; their ids are free again. Returns how many. */
   purge(before: Date): Promise<number>;
-  /** How many wait for a worker, are parked, and are worked on. */
+  /** How many are waiting for a worker, parked, and in progress. */
   counts(): Promise<EngineCounts>;
-  /** Its workers have to be stopped before. */
+  /** Stop its workers first. */
   close(): Promise<void>;
 }

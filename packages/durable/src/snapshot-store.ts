@@ -1,20 +1,20 @@
 /**
- * Snapshots of work folders: content-addressed, incremental and encrypted, so that a run finds its folder again on another
- * machine, byte for byte. Where the bytes lie is behind `BlobStore`.
+ * Snapshots of work folders: content-addressed, incremental and encrypted, so that a run gets its folder back on
+ * another machine, byte for byte. `BlobStore` hides where the bytes are.
  */
 import type { Refusal, Result } from "@metier/base/result";
 import type { NeededSnapshot } from "./journal-store.ts";
 
-/** Bytes under names; a folder here, an object store elsewhere. What is stored is encrypted before it gets here. */
+/** Bytes by name; in a folder or an object store. They are encrypted before they get here. */
 export interface BlobStore {
   /** When it was last stored, in milliseconds since 1970. `undefined`: there is none. */
   storedAt(name: string): Promise<number | undefined>;
-  /** The same name has the same bytes: a second time changes nothing but when it was stored. */
+  /** The same name has the same bytes: storing again only updates the time. */
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** `undefined`: there is none. */
   get(name: string): Promise<Uint8Array | undefined>;
   delete(name: string): Promise<void>;
-  /** All whose names begin so, in no order. */
+  /** All names with this prefix, in no order. */
   entries(prefix: string): AsyncIterable<StoredBlob>;
 }
 
@@ -28,37 +28,38 @@ export interface StoredBlob {
 /** Where work folders of durable runs are kept. */
 export interface SnapshotStore {
   /**
-   * Takes the folder as it is: regular files, folders, links (as links) and modes. Gives the snapshot's name, which is the
-   * same for the same content; only what is new is stored. Refused: a folder with too many files or bytes, or with one that
-   * cannot be read; and one that has no room beside the other snapshots of its run or its tenant (`isFull`).
+   * Stores the folder as it is: regular files, folders, links (as links) and modes. Returns the snapshot's name, which
+   * is the same for the same content; only new data is stored. Refused if the folder has too many files or bytes, or an
+   * unreadable file, or if its run or tenant has no storage left (`isFull`).
    */
   take(folder: string, scope: SnapshotScope): Promise<Result<string, SnapshotRefusal>>;
   /**
-   * Removes all that no snapshot of these needs; gives how many blobs that were. Nothing is taken here meanwhile. A function is
-   * asked once nothing is being taken, and what was taken within the last minute stays, too: it may not be in the journal yet.
+   * Removes everything that none of these snapshots needs; returns how many blobs. Nothing is taken here in the
+   * meantime. A function is called once nothing is being taken, and what was taken within the last minute stays too: it
+   * may not be in the journal yet.
    */
   collect(needed: readonly NeededSnapshot[] | (() => Promise<readonly NeededSnapshot[]>)): Promise<number>;
-  /** Makes the folder exactly what it was: what is there beside it is removed. Throws when a part is missing or was changed. */
+  /** Restores the folder exactly: anything else in it is removed. Throws if a part is missing or was changed. */
   restore(name: string, folder: string, scope: SnapshotScope): Promise<void>;
 }
 
-/** With what only those need who answer for tenants. */
+/** Adds what only operators of tenants need. */
 export interface TenantSnapshots extends SnapshotStore {
-  /** How many bytes all that is stored of a tenant takes. */
+  /** How many bytes a tenant has stored. */
   bytes(tenant: string): Promise<number>;
-  /** Removes all that is stored of a tenant; gives how many blobs that were. Its key has to be there still. */
+  /** Removes everything a tenant has stored; returns how many blobs. Its key must still exist. */
   clear(tenant: string): Promise<number>;
 }
 
-/** Whose snapshot it is: one tenant's bytes cannot be read, nor be told to be there, with another's key. */
+/** Whose snapshot it is: with another tenant's key, its bytes can't be read or even detected. */
 export interface SnapshotScope {
   /** The tenant of the run. */
   readonly tenant: string;
-  /** The outermost run that it is taken for: what it stores is counted. Absent: nothing is. */
+  /** The outermost run that it is taken for: its storage is counted. Absent: nothing is counted. */
   readonly runId?: string | undefined;
 }
 
-/** It is not as it was taken: a part is missing, was changed, or is under a key that is gone. Trying again changes nothing. */
+/** It isn't as it was taken: a part is missing, was changed, or its key is gone. Retrying doesn't help. */
 export class DamagedSnapshotError extends Error {
   override readonly name = "DamagedSnapshotError";
   constructor(why: string) {
@@ -66,8 +67,8 @@ export class DamagedSnapshotError extends Error {
   }
 }
 
-/** Why a folder was not kept. */
+/** Why a folder wasn't stored. */
 export interface SnapshotRefusal extends Refusal {
-  /** There is no room for it: the run or its tenant has stored as much as is allowed. */
+  /** No storage left: the run or its tenant has stored as much as allowed. */
   readonly isFull?: true | undefined;
 }

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/durable/snapshots`: encrypted snapshots of folders, where they lie, and keys. */
+/** The exports of `@metier/durable/snapshots`: encrypted snapshots of folders, their storage, and keys. */
 export { openMasterKey, rotateMasterKey } from "./keys/master-key.ts";
 export { openTenantKeys, type TenantKeys } from "./keys/tenant-keys.ts";
 export { createSnapshotStore } from "./snapshots/create-snapshot-store.ts";

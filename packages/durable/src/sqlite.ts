@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/durable/sqlite`: everything on one machine, in files of one process. */
+/** The exports of `@metier/durable/sqlite`: everything on one machine, in files of one process. */
 export { openSqliteEngine } from "./sqlite/open-engine.ts";
 export { type LocalState, openLocal } from "./sqlite/open-local.ts";
 export {

@@ -1,42 +1,42 @@
 /**
- * For whom the store is asked: one tenant, or all of them. A store that many tenants share shows and changes nothing unless
- * somebody has said so here, so that a query that forgot its tenant finds nothing instead of everything.
+ * The tenant that the store is queried for: one, or all. A store that many tenants share shows and changes nothing
+ * without a scope from here, so a query that forgot its tenant finds nothing instead of everything.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What the store is told for work of the service itself; no tenant is called so. */
+/** The scope for the service's own work; no tenant has this name. */
 export const ALL_TENANTS = "*";
 
 const scope = new AsyncLocalStorage<string>();
 
-/** All that `work` reads and writes is this tenant's. */
+/** Everything that `work` reads and writes belongs to this tenant. */
 export function forTenant<Value>(tenant: string, work: () => Value): Value {
   if (tenant === ALL_TENANTS) throw new Error(`\`${tenant}\` is not the name of a tenant.`);
   return scope.run(tenant, work);
 }
 
-/** For what belongs to no tenant: who a key belongs to, due schedules, old runs. Never for a request's own work. */
+/** For what belongs to no tenant: who owns a key, due schedules, old runs. Never for a request's own work. */
 export function forAllTenants<Value>(work: () => Value): Value {
   return scope.run(ALL_TENANTS, work);
 }
 
-/** `undefined`: nobody has said, and nothing is to be seen. */
+/** `undefined`: no scope was set, and nothing can be seen. */
 export function currentTenant(): string | undefined {
   return scope.getStore();
 }
 
-/** The one tenant that is worked for. `undefined`: all, or nobody has said. */
+/** The one tenant in scope. `undefined`: all, or no scope was set. */
 export function ownTenant(): string | undefined {
   const tenant = scope.getStore();
   return tenant === ALL_TENANTS ? undefined : tenant;
 }
 
-/** Of a store that is bound to a tenant, the one that all tenants share. */
+/** For a store bound to a tenant, the one that all tenants share. */
 const shared = new WeakMap<object, object>();
 
 /**
- * The same store, always asked for this tenant. What a socket of a run calls comes without a scope: whoever opened the socket
- * is not remembered there.
+ * The same store, always queried for this tenant. Calls from a run's socket come without a scope: whoever opened the
+ * socket isn't remembered there.
  */
 export function boundToTenant<Store extends object>(tenant: string, store: Store): Store {
   const bound = new Proxy(store, {
@@ -50,7 +50,7 @@ export function boundToTenant<Store extends object>(tenant: string, store: Store
   return bound;
 }
 
-/** The store itself, for what is asked once for all tenants. */
+/** The store itself, for queries across all tenants. */
 export function unbound<Store extends object>(store: Store): Store {
   return (shared.get(store) as Store | undefined) ?? store;
 }

@@ -1,4 +1,4 @@
-/** What runs used, summed by the journal: it has every result, and a caller would have to read all of them. */
+/** What runs used, summed by the journal: it has every result, which a caller would have to read. */
 import { isJsonObject, type Json } from "@metier/base/json";
 
 /** What to sum, and by what. */
@@ -13,9 +13,9 @@ export interface UsageFilter {
   readonly to: number;
 }
 
-/** The sum over root runs that have ended: a result counts what the run has started, too. */
+/** The sum over root runs that have ended: a result includes what the run started. */
 export interface UsageSum {
-  /** The day (`2026-11-17`), the skill or the user; empty where a run has none. */
+  /** The day (`2026-11-17`), skill or user; empty if a run has none. */
   readonly key: string;
   /** How many runs. */
   readonly runs: number;
@@ -25,7 +25,7 @@ export interface UsageSum {
   readonly outputTokens: number;
   /** Of all models together. */
   readonly totalTokens: number;
-  /** Of runs whose price is known. */
+  /** Of runs with a known price. */
   readonly cost: number;
   /** How many have no known price. */
   readonly runsWithoutCost: number;
@@ -40,7 +40,7 @@ interface RunUsage {
   readonly cost: number | undefined;
 }
 
-/** What of a result is counted: `usage` and `cost`, as a run reports them. */
+/** What counts in a result: `usage` and `cost`, as a run reports them. */
 export function usageOf(result: Json | undefined): RunUsage {
   const { usage, cost } = isJsonObject(result) ? result : {};
   const tokens = isJsonObject(usage) ? usage : {};

@@ -72,7 +72,7 @@ test("a blob is there with its time once it is stored, and not once it is remove
   await blobs.delete(nameOf(1));
   expect([await blobs.storedAt(nameOf(1)), await blobs.get(nameOf(1))]).toEqual([undefined, undefined]);
   for (const name of ["../x", "", "check"]) {
-    await expect((async () => blobs.get(name))()).rejects.toThrow("not the name of a blob");
+    await expect((async () => blobs.get(name))()).rejects.toThrow("not a blob name");
   }
 });
 
@@ -85,13 +85,13 @@ test("a wrong bucket, a wrong key and a store that is not there are told at the 
     expect(JSON.stringify(opened)).not.toContain("hunter2");
     return `${opened.refusal.message} ${opened.refusal.hint}`;
   };
-  expect(await refusalOf({ bucket: "another-one" })).toMatch(/no bucket `another-one`.*Make the bucket/);
+  expect(await refusalOf({ bucket: "another-one" })).toMatch(/no bucket `another-one`.*Create the bucket/);
   expect(await refusalOf({ accessKey: "nobody" })).toMatch(/InvalidAccessKeyId.*METIER_OBJECT_STORE_KEY/);
   expect(await refusalOf({ secretKey: "hunter2" })).toMatch(
     /SignatureDoesNotMatch.*METIER_OBJECT_STORE_SECRET/,
   );
   await store.stop();
-  expect(await refusalOf({})).toMatch(/not reached.*endpoint/);
+  expect(await refusalOf({})).toMatch(/cannot be reached.*endpoint/);
 });
 
 async function startFaulty(answer: RequestListener): Promise<string> {
@@ -127,7 +127,7 @@ test("a store that fails for a moment is asked again, and no longer than a few t
   expect(Buffer.from((await faulty(endpoint).get(nameOf(1))) ?? []).toString()).toBe("content");
   expect(asked).toBe(3);
   [asked, failures] = [0, 100];
-  await expect(faulty(endpoint).get(nameOf(1))).rejects.toThrow("answers 503");
+  await expect(faulty(endpoint).get(nameOf(1))).rejects.toThrow("answered 503");
   expect(asked).toBe(3);
 });
 
@@ -145,11 +145,11 @@ test("what a store refuses is not asked for again", async () => {
 test("a store that hangs, before its answer or in the middle of it, and one that hangs up, are given up", async () => {
   let answer: RequestListener = () => undefined;
   const endpoint = await startFaulty((request, response) => answer(request, response));
-  await expect(faulty(endpoint).get(nameOf(1))).rejects.toThrow("does not answer in time");
+  await expect(faulty(endpoint).get(nameOf(1))).rejects.toThrow("did not answer in time");
   answer = (_, response) => void response.writeHead(200, { "content-length": "10" }).write("half");
-  await expect(faulty(endpoint).get(nameOf(1))).rejects.toThrow("does not answer in time");
+  await expect(faulty(endpoint).get(nameOf(1))).rejects.toThrow("did not answer in time");
   answer = (request) => void request.socket.destroy();
-  await expect(faulty(endpoint).get(nameOf(1))).rejects.toThrow("not reached");
+  await expect(faulty(endpoint).get(nameOf(1))).rejects.toThrow("cannot be reached");
 });
 
 test("a store that leads elsewhere is not followed", async () => {
@@ -196,9 +196,9 @@ test("an address is read into its parts, with the credentials of the environment
 });
 
 test.each([
-  ["", "not an address"],
-  ["bucket", "not an address"],
-  ["https://bucket", "begins with"],
+  ["", "not a URL"],
+  ["bucket", "not a URL"],
+  ["https://bucket", "starts with"],
   ["s3://", "bucket"],
   ["s3://ab?region=x", "bucket"],
   ["s3://Bucket_x?region=x", "bucket"],
@@ -219,8 +219,8 @@ test.each([
   ["s3://bucket/x?region=a&secret=hunter2", "credentials"],
   ["s3://bucket/x?endpoint=http://key:hunter2@host", "credentials"],
   ["file://host/folder", "more than a folder"],
-  ["file:///", "no folder"],
-  ["file:///a%2Fb", "no folder"],
+  ["file:///", "not a folder"],
+  ["file:///a%2Fb", "not a folder"],
   ["file:///a?x", "more than a folder"],
 ])("the address %s is refused", (text, why) => {
   const read = readObjectStore(text, KEYS);
@@ -233,8 +233,8 @@ test.each([
 
 test.each([
   [{}, "needs a key"],
-  [{ METIER_OBJECT_STORE_KEY: "key" }, "no `METIER_OBJECT_STORE_SECRET`"],
-  [{ AWS_SECRET_ACCESS_KEY: "hunter2" }, "no `AWS_ACCESS_KEY_ID`"],
+  [{ METIER_OBJECT_STORE_KEY: "key" }, "`METIER_OBJECT_STORE_SECRET` is not"],
+  [{ AWS_SECRET_ACCESS_KEY: "hunter2" }, "`AWS_ACCESS_KEY_ID` is not"],
   [{ AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "hunter2", AWS_SESSION_TOKEN: "t" }, "AWS_SESSION_TOKEN"],
 ])("credentials %j are refused", (environment, why) => {
   const read = readObjectStore("s3://bucket?region=x", environment);

@@ -69,7 +69,7 @@ describeWithPostgres("processes on one database", () => {
     await first.keys.of("acme");
     expect(await openWith(database, newKey())).toMatchObject({
       ok: false,
-      refusal: { message: expect.stringContaining("another one") },
+      refusal: { message: expect.stringContaining("is wrong") },
     });
     const elsewhere = store.address.replace("metier-test", "not-there");
     expect(await openWith(database, key, elsewhere)).toMatchObject({

@@ -107,7 +107,7 @@ describeWithPostgres("moving to a database", () => {
       expect(lines.map(({ action }) => action)).toEqual(["run.started", "run.started", "later"]);
       expect(lines[2]?.previous).toBe(lines[1]?.digest);
     });
-    expect(findMoved(folder)?.message).toContain("has moved to a database");
+    expect(findMoved(folder)?.message).toContain("moved to a database");
     expect(await importShared(place, folder, keep)).toMatchObject({ ok: false });
   });
 
@@ -118,7 +118,7 @@ describeWithPostgres("moving to a database", () => {
     const wrongKey = await importShared(other, folder, keep);
     expect(wrongKey).toMatchObject({
       ok: false,
-      refusal: { message: expect.stringMatching(/does not hold the key/) },
+      refusal: { message: expect.stringMatching(/does not include the key/) },
     });
     const used = await newPlace({ METIER_MASTER_KEY: `${OTHER_KEY},${KEY}` });
     const shared = required(await openShared(used));
@@ -132,7 +132,7 @@ describeWithPostgres("moving to a database", () => {
     const nothing = await importShared(other, join(temporaryFolder(), "none"), keep);
     expect(nothing).toMatchObject({
       ok: false,
-      refusal: { message: expect.stringMatching(/nothing to import/) },
+      refusal: { message: expect.stringMatching(/Nothing to import/) },
     });
     expect(findMoved(folder)).toBeUndefined();
   });

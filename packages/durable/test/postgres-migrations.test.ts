@@ -97,10 +97,12 @@ describeWithPostgres("a database for Metier", () => {
     required(await migrate(database));
     expect(await refusalOf({ url: database.superUrl })).toContain("is a superuser");
     expect(await refusalOf({ url: newRole(database, "BYPASSRLS") })).toContain("BYPASSRLS");
-    expect(await refusalOf({ url: database.adminUrl })).toMatch(/owns tables of Metier \(.*runs/);
-    expect(await refusalOf({ url: newRole(database, "IN ROLE metier_admin") })).toContain("owns tables");
+    expect(await refusalOf({ url: database.adminUrl })).toMatch(/owns Metier's tables \(.*runs/);
+    expect(await refusalOf({ url: newRole(database, "IN ROLE metier_admin") })).toContain(
+      "owns Metier's tables",
+    );
     expect(await refusalOf({ url: newRole(database, "NOINHERIT IN ROLE metier_admin") })).toContain(
-      "owns tables",
+      "owns Metier's tables",
     );
     expect(await refusalOf({ url: newRole(database) })).toMatch(/may not use.*METIER_DATABASE_ADMIN_URL/);
   });
@@ -119,15 +121,13 @@ describeWithPostgres("a database for Metier", () => {
     const nobody = url.replace("//metier@", "//nobody_here@");
     expect(await refusalOf({ url: nobody, adminUrl })).toContain('CREATE ROLE "nobody_here" LOGIN');
     expect(await refusalOf({ url: adminUrl, adminUrl })).toContain("two roles");
-    expect(await refusalOf({ url: nobody })).toContain("does not let `nobody_here` in");
+    expect(await refusalOf({ url: nobody })).toContain("refused `nobody_here`");
     expect(await refusalOf({ url: url.replace(/[^/]*$/, "nothing") })).toContain(
       "There is no database `nothing`",
     );
-    expect(await refusalOf({ url: `${url}?sslmode=require` })).toContain("There is no TLS");
+    expect(await refusalOf({ url: `${url}?sslmode=require` })).toContain("TLS to Postgres");
     expect(await refusalOf({ url: `${url}?sslmode=maybe` })).toContain("`sslmode=maybe`");
-    expect(await refusalOf({ url: "https://user:secret@localhost/db" })).toContain(
-      "not one of a Postgres server",
-    );
+    expect(await refusalOf({ url: "https://user:secret@localhost/db" })).toContain("not a Postgres URL");
     expect(await refusalOf({ url: "postgres://a:secret@one,two/db" })).not.toContain("secret");
   });
 });

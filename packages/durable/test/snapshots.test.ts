@@ -44,7 +44,7 @@ test("blobs are files that only their owner can read, and leave nothing else beh
 test("a name that is no blob's becomes no path", async () => {
   const blobs = openFolderBlobs(newFolder());
   for (const name of ["../x", "", "a/b", `${"a".repeat(16)}/../${"b".repeat(61)}`]) {
-    await expect((async () => blobs.get(name))()).rejects.toThrow("not the name of a blob");
+    await expect((async () => blobs.get(name))()).rejects.toThrow("not a blob name");
   }
 });
 

@@ -1,6 +1,6 @@
 /**
- * What all runs of an evaluation say together, in the words other tools read (`benchmark.json`): each run, mean and spread
- * on each side, the difference, and what is worth knowing about the evals themselves. Pure.
+ * Sums up all runs of an evaluation in the format other tools read (`benchmark.json`): each run, mean and spread per
+ * arm, the difference, and notes on the evals themselves. Pure.
  */
 import type { EvalCase } from "@metier/skills/formats";
 import type {
@@ -16,14 +16,14 @@ import type {
 import type { GradedAssertion } from "./grade/check-assertion.ts";
 import type { EvalRun } from "./run-eval.ts";
 
-/** One run, graded. */
+/** One graded run. */
 export interface GradedRun {
   readonly evalCase: EvalCase;
   readonly arm: ArmName;
   readonly number: number;
   readonly run: EvalRun;
   readonly graded: readonly GradedAssertion[];
-  /** Where its answer and its files are kept, below the iteration's folder. */
+  /** Where its answer and files are kept, relative to the iteration's folder. */
   readonly outputs: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export function buildBenchmark(
   };
 }
 
-/** What could not be graded counts neither for nor against the skill. */
+/** What couldn't be graded counts neither for nor against the skill. */
 export function countResults(graded: readonly GradedAssertion[]): AssertionCounts {
   const decided = graded.filter(({ isFault }) => !isFault);
   const passed = decided.filter((result) => result.passed).length;
@@ -53,7 +53,7 @@ export function countResults(graded: readonly GradedAssertion[]): AssertionCount
   return { passed, failed: total - passed, total, pass_rate: rate(passed, total), ungraded };
 }
 
-/** A run that failed is one error, however many assertions it has. */
+/** A failed run is one error, no matter how many assertions it has. */
 export function countErrors({ run, graded }: Pick<GradedRun, "run" | "graded">): number {
   return run.fault === undefined ? graded.filter(({ isFault }) => isFault).length : 1;
 }
@@ -77,7 +77,7 @@ function spreadOfCost(runs: readonly GradedRun[]): Spread | undefined {
   return costs.length === 0 ? undefined : describeSpread(costs);
 }
 
-/** A side on which nothing could be graded has no pass rate to compare with. */
+/** An arm where nothing could be graded has no pass rate to compare. */
 function isComparable(...sides: readonly ArmSummary[]): boolean {
   const graded = sides.filter(({ pass_rate }) => pass_rate !== NOTHING).length;
   return graded === 0 || graded === sides.length;
@@ -116,13 +116,13 @@ function describeRun(graded: GradedRun): BenchmarkRun {
     })),
     notes: [
       ...(run.fault === undefined ? [] : [run.fault]),
-      ...run.denied.map(({ tool, reason }) => `\`${tool}\` was not allowed: ${reason}.`),
+      ...run.denied.map(({ tool, reason }) => `\`${tool}\` was denied: ${reason}.`),
     ],
     outputs: graded.outputs,
   };
 }
 
-/** A spread from which on an eval says little by a single run. */
+/** At this spread, a single run of an eval says little. */
 const LARGE_SPREAD = 0.3;
 
 const BOTH: Readonly<Record<ArmName, string>> = {
@@ -131,11 +131,11 @@ const BOTH: Readonly<Record<ArmName, string>> = {
   old_skill: "with the old skill and the new one",
 };
 
-/** What someone who writes evals wants to hear: which of them tell nothing. */
+/** Notes for eval authors: which evals measure nothing. */
 function describeEvals(arms: readonly ArmName[], runs: readonly GradedRun[]): readonly string[] {
   const notes: string[] = [];
   for (const [evalCase, own] of Map.groupBy(runs, (run) => run.evalCase)) {
-    if (own.some((run) => countErrors(run) > 0)) continue; // What failed is the news, and says nothing about the eval.
+    if (own.some((run) => countErrors(run) > 0)) continue; // A failure is reported as such, and says nothing about the eval.
     for (const [index, { text }] of evalCase.assertions.entries()) {
       const results = own.flatMap(({ graded }) => graded[index] ?? []);
       const said = `${evalCase.name}: "${text}"`;
@@ -177,12 +177,12 @@ export function difference(a: Spread, b: Spread): number {
   return round(a.mean - b.mean);
 }
 
-/** Parts of a whole; of nothing, none. */
+/** Parts of a whole; 0 if the whole is 0. */
 export function rate(part: number, whole: number): number {
   return whole === 0 ? 0 : round(part / whole);
 }
 
-/** To four places: what is behind them is noise, and would make two equal results look different. */
+/** To four places: the rest is noise, and would make equal results look different. */
 function round(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }

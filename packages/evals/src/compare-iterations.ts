@@ -1,4 +1,4 @@
-/** What changed since the iteration before: the pass rate of the tested skill, as a whole and eval by eval. */
+/** What changed since the last iteration: the pass rate of the tested skill, overall and for each eval. */
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,7 +14,7 @@ const idShape = testedShape(
   "a text or a number",
 );
 
-/** Of a `benchmark.json`, what is compared. */
+/** The parts of a `benchmark.json` that are compared. */
 interface KeptBenchmark {
   readonly metadata: {
     readonly executor_model: string;
@@ -42,7 +42,7 @@ const keptShape: Shape<KeptBenchmark> = recordShape<KeptBenchmark>({
   ),
 });
 
-/** Absent for the first one, and where no earlier one can be read. */
+/** Absent for the first one, or if no earlier one can be read. */
 export function compareWithEarlier(
   { path, number }: IterationFolder,
   benchmark: Benchmark,
@@ -80,7 +80,7 @@ function compare(iteration: number, before: KeptBenchmark, after: Benchmark): It
   };
 }
 
-/** Of the skill under test; an eval without a decided assertion has no rate. */
+/** For the skill under test; an eval without a decided assertion has no rate. */
 function ratesByEval({ runs }: Pick<KeptBenchmark, "runs">): ReadonlyMap<string, number> {
   const own = runs.filter(
     ({ configuration, result }) => configuration === "with_skill" && result.passed + result.failed > 0,

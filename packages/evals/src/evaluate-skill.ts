@@ -1,6 +1,6 @@
 /**
- * `metier eval`: every eval of a skill, with the skill and without it (or with an older one), several times, graded, kept
- * and summed up.
+ * `metier eval`: runs every eval of a skill with the skill and without it (or with an older one), several times, then
+ * grades, keeps and sums up the results.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -46,7 +46,7 @@ interface Evaluating {
 
 const DEFAULT_CONCURRENCY = 2;
 
-/** Throws `UsageError` when there is nothing to evaluate, and `MetierError` when there is no model. */
+/** Throws `UsageError` if there is nothing to evaluate, and `MetierError` if there is no model. */
 export async function evaluateSkill(open: OpenMetier, options: EvaluationOptions): Promise<Evaluation> {
   const { skill, baseline, concurrency = DEFAULT_CONCURRENCY } = options;
   const { evals, diagnostics } = chooseEvals(options);
@@ -87,7 +87,7 @@ export async function evaluateSkill(open: OpenMetier, options: EvaluationOptions
   }
 }
 
-/** Summed up, and written down beside the runs. */
+/** Sums up the runs, and writes the summary next to them. */
 function keepResults(work: Evaluating, graded: readonly GradedRun[]): Benchmark {
   const { options, evals, arms, runs, recordings, models, iteration } = work;
   for (const evalCase of evals) {
@@ -125,7 +125,7 @@ function recordedGrader(recordings: Recordings, evals: readonly EvalCase[], { na
   return names.map((path) => recordings.describe(path)?.model).find((model) => model !== undefined) ?? "";
 }
 
-/** Both sides of an eval next to each other: what is stopped early still compares. */
+/** Both arms of an eval run next to each other, so an evaluation that is stopped early can still be compared. */
 function planRuns(evals: readonly EvalCase[], arms: readonly Arm[], runs: number): readonly PlannedEvalRun[] {
   return evals.flatMap((evalCase) =>
     Array.from({ length: runs }, (_, index) => index + 1).flatMap((number) =>
@@ -170,20 +170,20 @@ function reportDenied(runs: readonly GradedRun[], { location }: Skill): readonly
       code: "eval.calls-denied",
       severity: "warning",
       path: location,
-      message: `${denied.length} tool calls were not allowed (${tools}), so the results may be worse than they could be.`,
-      hint: "`--approve` answers yes to questions about tools; what the config denies stays denied.",
+      message: `${denied.length} tool calls were denied (${tools}), so results may be worse than they could be.`,
+      hint: "Pass `--approve` to answer yes to tool questions; what the config denies stays denied.",
     },
   ];
 }
 
 type PlannedEvalRun = Pick<GradedRun, "evalCase" | "number"> & { readonly arm: Arm };
 
-/** Of its recording, and of its folder. */
+/** The name of its recording and its folder. */
 function nameOf({ evalCase, arm, number }: PlannedEvalRun): readonly string[] {
   return [evalCase.folder, arm.name, `run-${number}`];
 }
 
-/** Of the recording of who grades it. */
+/** The name of the grader's recording. */
 function gradingName(name: readonly string[], attempt: number): readonly string[] {
   const last = `${name.at(-1)}.grading${attempt === 1 ? "" : `-${attempt}`}`;
   return [...name.slice(0, -1), last];
@@ -226,7 +226,7 @@ async function carryOutRun(
     onEvent: (event) => spending.note(event),
   });
   if (spending.signal.aborted) return undefined;
-  const told = { ...run, ...recordings.describe(name) }; // A replay takes no time: what it took then counts.
+  const told = { ...run, ...recordings.describe(name) }; // A replay takes no time, so the recorded time counts.
   const kept = { runs: work.runs, isReplay: recordings.isReplay };
   const result = writeRun(work.iteration, { evalCase, arm: arm.name, number, run: told, graded }, kept);
   rmSync(folder, { recursive: true, force: true });

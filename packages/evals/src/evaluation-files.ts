@@ -1,6 +1,6 @@
 /**
  * Where the runs of an evaluation are recorded, one file each, and replayed from: `DIR/<eval>/<arm>/run-1.jsonl`. A
- * replay needs no model, so that a recorded evaluation runs anywhere.
+ * replay needs no model, so a recorded evaluation runs anywhere.
  */
 
 import { createHash } from "node:crypto";
@@ -18,13 +18,13 @@ import { type EvalCase, readJsonFile } from "@metier/skills/formats";
 import { countErrors, countResults, type GradedRun } from "./benchmark.ts";
 
 export interface RecordingChoice {
-  /** A folder for recordings; made when it is not there. */
+  /** A folder for recordings; created if missing. */
   readonly record?: string;
-  /** A folder of recordings that answer in place of a model. */
+  /** A folder of recordings that replace a model. */
   readonly replay?: string;
 }
 
-/** What a run is told of its model and its recording. */
+/** A run's options for its model and recording. */
 export interface RecordingRequest {
   readonly model?: string | GivenModel;
   readonly record?: string;
@@ -38,20 +38,20 @@ interface RecordedFacts {
 
 export interface Recordings {
   readonly isReplay: boolean;
-  /** `path` is that of the file, without its ending. Throws `UsageError` for one that is to be replayed and is not there. */
+  /** `path` is the file without its extension. Throws `UsageError` if a recording to replay is missing. */
   requestFor(path: readonly string[], model?: string | GivenModel): RecordingRequest;
-  /** What the run was when it was recorded; `undefined` when nothing is replayed. */
+  /** The recorded run; `undefined` if nothing is replayed. */
   describe(path: readonly string[]): RecordedFacts | undefined;
-  /** How many `run-N` are recorded below `path`. */
+  /** How many `run-N` are recorded in `path`. */
   countRuns(path: readonly string[]): number;
-  /** Who was there to be chosen: kept when it is recorded, and then the same again, whoever is there besides. */
+  /** The skills to choose from: recorded, so that a replay offers the same ones even if others exist. */
   chooseFrom(path: readonly string[], names: readonly string[]): readonly string[];
 }
 
 export function openRecordings({ record, replay }: RecordingChoice): Recordings {
   if (record !== undefined && replay !== undefined) {
-    throw new UsageError("`record` and `replay` cannot be given together.", {
-      hint: "Record with a model first, then replay what was recorded.",
+    throw new UsageError("`record` and `replay` can't be used together.", {
+      hint: "Record with a model first, then replay the recording.",
     });
   }
   if (replay !== undefined) return openReplays(resolve(replay));
@@ -75,7 +75,7 @@ export function openRecordings({ record, replay }: RecordingChoice): Recordings 
 
 function openReplays(folder: string): Recordings {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(`There are no recordings at \`${folder}\`: it is no folder.`, {
+    throw new UsageError(`No recordings at \`${folder}\`: it is not a folder.`, {
       hint: RECORD_FIRST,
     });
   }
@@ -85,7 +85,9 @@ function openReplays(folder: string): Recordings {
     requestFor(path) {
       const file = fileOf(path);
       if (!existsSync(file)) {
-        throw new UsageError(`\`${file}\` is not there: this run was not recorded.`, { hint: RECORD_FIRST });
+        throw new UsageError(`\`${file}\` does not exist: this run was not recorded.`, {
+          hint: RECORD_FIRST,
+        });
       }
       return { model: `replay:${file}` };
     },
@@ -99,17 +101,14 @@ function openReplays(folder: string): Recordings {
       const recorded = readNames(join(folder, ...path, NAMES_FILE)) ?? names;
       const missing = recorded.filter((name) => !names.includes(name));
       if (missing.length === 0) return recorded;
-      throw new UsageError(
-        `When it was recorded, there was the skill ${showNames(missing)}; now there is not.`,
-        {
-          hint: "Make it usable, or record anew.",
-        },
-      );
+      throw new UsageError(`The recording used the skill ${showNames(missing)}, which is missing now.`, {
+        hint: "Make it usable, or record again.",
+      });
     },
   };
 }
 
-/** Beside the recordings of what was chosen. */
+/** Next to the recordings of the choices. */
 const NAMES_FILE = "skills.json";
 
 function readNames(file: string): readonly string[] | undefined {
@@ -117,7 +116,7 @@ function readNames(file: string): readonly string[] | undefined {
   const read = readJsonFile(file);
   const names = read.ok ? fitShape(listShape(textShape), read.value.value) : undefined;
   if (names !== undefined) return names;
-  throw new UsageError(`\`${file}\` is no list of names.`, { hint: RECORD_FIRST });
+  throw new UsageError(`\`${file}\` is not a list of names.`, { hint: RECORD_FIRST });
 }
 
 function readFacts(file: string): RecordedFacts | undefined {
@@ -129,24 +128,24 @@ function readFacts(file: string): RecordedFacts | undefined {
 }
 
 const RECORD_FIRST =
-  "Record them with a model: the same command with `--record <folder>` in place of `--replay`.";
+  "Record them with a model: the same command with `--record <folder>` instead of `--replay`.";
 
-/** A text as the name of a recording: readable, and another text has another one. */
+/** Turns a text into a recording's name: readable, and different for each text. */
 export function recordingName(text: string): string {
   const words = text.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 8);
   return `${words.replace(/^-+/, "").slice(0, 40)}-${digest}`.replace(/-+/g, "-");
 }
 
-// Where results are kept: `<skill>-workspace/iteration-N/<eval>/<arm>/{outputs/,timing.json,grading.json}`. With several
-// runs each has a folder `run-N`, and the files of the arm sum them up.
+// Where results are kept: `<skill>-workspace/iteration-N/<eval>/<arm>/{outputs/,timing.json,grading.json}`. With
+// several runs, each has a folder `run-N`, and the files of the arm sum them up.
 
 export interface IterationFolder {
   readonly path: string;
   readonly number: number;
 }
 
-/** The next one: those that are there stay as they are. */
+/** The next iteration; existing ones stay as they are. */
 export function makeIteration(workspace: string): IterationFolder {
   mkdirSync(workspace, { recursive: true });
   const numbers = readdirSync(workspace).map((name) => Number(/^iteration-(\d{1,6})$/.exec(name)?.[1] ?? 0));
@@ -161,7 +160,7 @@ export function makeIteration(workspace: string): IterationFolder {
   }
 }
 
-/** What one run left, while its workspace is still there; with where it is now. */
+/** What one run left, copied while its workspace still exists; with its new location. */
 export function writeRun(
   iteration: IterationFolder,
   run: Omit<GradedRun, "outputs">,
@@ -185,7 +184,7 @@ export function writeRun(
   return graded;
 }
 
-/** What the runs of one eval say together, once all have ended. */
+/** Sums up the runs of one eval after all have ended. */
 export function writeEval(
   iteration: IterationFolder,
   evalCase: EvalCase,
@@ -219,7 +218,7 @@ function chooseAnswerName(taken: readonly string[]): string {
   }
 }
 
-/** Of several runs the mean. */
+/** For several runs, the mean. */
 function timingOf(runs: readonly GradedRun[], isReplay: boolean): object {
   const mean = (values: readonly number[]): number =>
     Math.round(values.reduce((sum, value) => sum + value, 0) / values.length);
@@ -233,7 +232,10 @@ function timingOf(runs: readonly GradedRun[], isReplay: boolean): object {
   };
 }
 
-/** Under both names that tools read. Of several runs an assertion holds when it holds in each that could be graded. */
+/**
+ * Under both names that tools read. With several runs, an assertion passes if it passes in each run that could be
+ * graded.
+ */
 function gradingOf(runs: readonly GradedRun[]): object {
   const [first] = runs;
   const results = (first?.evalCase.assertions ?? []).map(({ text }, index) => {
@@ -241,7 +243,7 @@ function gradingOf(runs: readonly GradedRun[]): object {
     const each = all.filter(({ isFault }) => !isFault);
     const passed = each.filter((result) => result.passed).length;
     const evidence =
-      runs.length === 1 ? (all[0]?.evidence ?? "") : `It held in ${passed} of ${each.length} runs.`;
+      runs.length === 1 ? (all[0]?.evidence ?? "") : `Passed in ${passed} of ${each.length} runs.`;
     const ungraded = (all.length > 0 && each.length === 0) || undefined;
     return { text, passed: each.length > 0 && passed === each.length, evidence, ungraded };
   });

@@ -1,6 +1,6 @@
 /**
- * The vocabulary of evaluations: what is asked (tasks for a skill with what must be true afterwards, and requests for it),
- * how it is decided, and what comes of it (`benchmark.json`).
+ * The types of evaluations: tasks and requests for a skill with their assertions, how they are decided, and the
+ * results (`benchmark.json`).
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { RunRequest } from "@metier/run";
@@ -11,7 +11,7 @@ import type { IterationFolder, RecordingChoice } from "./evaluation-files.ts";
 import type { GradedAssertion } from "./grade/check-assertion.ts";
 import type { SpendingLimits } from "./spending.ts";
 
-/** The sides that are compared. */
+/** The arms to compare. */
 export type ArmName = "with_skill" | "without_skill" | "old_skill";
 
 export interface EvaluationOptions
@@ -19,11 +19,11 @@ export interface EvaluationOptions
     SpendingLimits,
     Pick<RunRequest, "approve" | "caller"> {
   readonly skill: Skill;
-  /** An older version to compare with, in place of no skill. */
+  /** An older version to compare with, instead of no skill. */
   readonly baseline?: Skill;
   /** Ids or names; default: all. */
   readonly only?: readonly string[];
-  /** Of each eval on each side. Default: 1, and for a replay as many as were recorded. */
+  /** Runs of each eval in each arm. Default: 1, or as many as were recorded for a replay. */
   readonly runs?: number;
   /** How many runs at the same time. Default: 2. */
   readonly concurrency?: number;
@@ -49,7 +49,7 @@ export interface EvalProgress {
   readonly tokens: number;
   /** Assertions that could not be graded. */
   readonly ungraded: number;
-  /** The time is that of the recording. */
+  /** The time comes from the recording. */
   readonly replayed: boolean;
   readonly cost?: number | undefined;
   readonly fault?: string | undefined;
@@ -58,10 +58,10 @@ export interface EvalProgress {
 export interface Evaluation {
   readonly benchmark: Benchmark;
   readonly iteration: IterationFolder;
-  /** What was asked for. */
+  /** The requested evals. */
   readonly evals: readonly EvalCase[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Runs and gradings that did not work: they say nothing about the skill. */
+  /** Failed runs and gradings: they say nothing about the skill. */
   readonly errors: number;
   /** Which limit ended it early, as a sentence. */
   readonly stopped?: string | undefined;
@@ -70,7 +70,7 @@ export interface Evaluation {
 
 export interface Spread {
   readonly mean: number;
-  /** Of a sample, so that few runs do not look certain; 0 for one run. */
+  /** Standard deviation of a sample, so that few runs don't look certain; 0 for one run. */
   readonly stddev: number;
   readonly min: number;
   readonly max: number;
@@ -79,10 +79,10 @@ export interface Spread {
 export interface AssertionCounts {
   readonly passed: number;
   readonly failed: number;
-  /** Those that were decided. */
+  /** Assertions that were decided. */
   readonly total: number;
   readonly pass_rate: number;
-  /** Assertions that could not be graded: they count neither way. Absent: none. */
+  /** Assertions that could not be graded: they count neither way. Absent if none. */
   readonly ungraded?: number | undefined;
 }
 
@@ -91,9 +91,9 @@ export interface ArmSummary {
   readonly pass_rate: Spread;
   readonly time_seconds: Spread;
   readonly tokens: Spread;
-  /** Assertions that could not be graded. Absent: none. */
+  /** Assertions that could not be graded. Absent if none. */
   readonly ungraded?: number | undefined;
-  /** Absent: no price is known. */
+  /** Absent if no price is known. */
   readonly cost?: Spread | undefined;
 }
 
@@ -107,7 +107,7 @@ export interface ArmDifference {
 export interface Benchmark {
   readonly metadata: BenchmarkMetadata;
   readonly runs: readonly BenchmarkRun[];
-  /** By arm, and `delta`: the first arm less the second. */
+  /** By arm, and `delta`: the first arm minus the second. */
   readonly run_summary: { readonly [arm in ArmName]?: ArmSummary } & {
     readonly delta?: ArmDifference | undefined;
   };
@@ -116,12 +116,12 @@ export interface Benchmark {
   readonly previous?: IterationComparison | undefined;
 }
 
-/** The tested skill's results beside those of an earlier iteration, over the evals that both have. */
+/** The tested skill's results compared with an earlier iteration, over the evals that both have. */
 export interface IterationComparison {
   /** The earlier one. */
   readonly iteration: number;
   readonly timestamp: string;
-  /** Byte for byte: then a difference is chance. */
+  /** Byte for byte the same, so a difference is chance. */
   readonly same_skill: boolean;
   readonly same_model: boolean;
   readonly pass_rate: { readonly before: number; readonly after: number };
@@ -137,14 +137,14 @@ export interface IterationComparison {
 export interface BenchmarkMetadata {
   readonly skill_name: string;
   readonly skill_path: string;
-  /** The content identity of the skill: what was evaluated, byte for byte. */
+  /** The skill's content identity: exactly what was evaluated. */
   readonly skill_digest?: string | undefined;
   readonly executor_model: string;
   readonly analyzer_model: string;
   readonly timestamp: string;
   readonly evals_run: readonly string[];
   readonly runs_per_configuration: number;
-  /** Recorded runs were replayed: times and tokens are those of the recording. */
+  /** Recorded runs were replayed: times and tokens come from the recording. */
   readonly replayed: boolean;
 }
 
@@ -156,16 +156,16 @@ export interface BenchmarkRun {
   readonly result: AssertionCounts & {
     readonly time_seconds: number;
     readonly tokens: number;
-    /** Absent: no price is known. */
+    /** Absent if no price is known. */
     readonly cost?: number | undefined;
     readonly tool_calls: number;
     readonly errors: number;
   };
   readonly expectations: readonly (Pick<GradedAssertion, "text" | "passed" | "evidence"> & {
-    /** It could not be graded; `passed` says nothing then. */
+    /** It could not be graded; ignore `passed`. */
     readonly ungraded?: true | undefined;
   })[];
   readonly notes: readonly string[];
-  /** Paths below the iteration's folder: the answer, then the files that the run made. */
+  /** Paths relative to the iteration's folder: the answer, then the files that the run made. */
   readonly outputs: readonly string[];
 }

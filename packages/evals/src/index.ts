@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/evals`. */
+/** The exports of `@metier/evals` for other packages. */
 
 export { evaluateSkill } from "./evaluate-skill.ts";
 export type {

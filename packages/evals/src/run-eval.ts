@@ -1,6 +1,6 @@
 /**
- * One run of one eval on one side: the skill or what it is held against, a workspace of its own, a conversation of its own,
- * and what it left.
+ * One run of one eval in one arm: the skill or its counterpart, a separate workspace and conversation, and what the
+ * run left.
  */
 
 import { createHash } from "node:crypto";
@@ -33,9 +33,9 @@ interface EvalRunOrder {
   readonly open: OpenMetier;
   readonly arm: Arm;
   readonly evalCase: EvalCase;
-  /** Where its input files lie: the skill under test, whichever side runs. */
+  /** Where its input files are: the skill under test, no matter which arm runs. */
   readonly skillDirectory: string;
-  /** A folder that is this run's alone. */
+  /** A folder for this run alone. */
   readonly folder: string;
   readonly request: Pick<RunRequest, "approve" | "caller" | "limits" | "signal"> & RecordingRequest;
   onEvent(event: RunEvent): void;
@@ -43,13 +43,13 @@ interface EvalRunOrder {
 
 export interface EvalRun {
   readonly workspace?: Workspace | undefined;
-  /** What was said, also by a run that did not end well. */
+  /** The answer, even of a run that ended badly. */
   readonly answer: string;
-  /** What it made or changed. */
+  /** The files it made or changed. */
   readonly files: RunResult["files"];
   readonly model: string;
   readonly tokens: number;
-  /** Absent: no price is known. */
+  /** Absent if no price is known. */
   readonly cost?: number | undefined;
   readonly durationMs: number;
   readonly toolCalls: Readonly<Record<string, number>>;
@@ -112,15 +112,15 @@ const NOTHING: EvalRun = {
   isStopped: false,
 };
 
-/** A limit is the skill's own doing: what it had by then is graded. */
+/** Hitting a limit is the skill's own doing: what it had by then is graded. */
 function describeFault({ status, refusal, error }: RunResult): string | undefined {
   if (refusal) return `The run was refused: ${refusalText(refusal)}`;
   return status === "failed" ? `The run failed: ${error?.message ?? "no reason was given"}` : undefined;
 }
 
 /**
- * A side that is compared. Without a skill, the same run machinery carries out a skill that says nothing but "do the task",
- * with the trust of the one under test, so that both see the same.
+ * One arm. Without a skill, the same run machinery uses a skill that says only "do the task", with the trust of the
+ * one under test, so that both see the same.
  */
 export interface Arm {
   readonly name: ArmName;
@@ -132,7 +132,7 @@ export interface Arm {
   readonly model?: string | undefined;
 }
 
-/** Who opens a `Metier`: over the same home and config each time, with these options on top. */
+/** Opens a `Metier` over the same home and config each time, with these options added. */
 export type OpenMetier = (options: MetierOptions) => Promise<Metier>;
 
 const BARE_SKILL = "task";
@@ -148,7 +148,7 @@ export function skillArm(name: ArmName, { name: skill, directory, trust, manifes
   return { name, skill, directory, trust: trust.level, model: manifest.model };
 }
 
-/** Its folder is made below `folder`. */
+/** Its folder is created in `folder`. */
 export function bareArm(folder: string, trust: Trust): Arm {
   const directory = join(folder, BARE_SKILL);
   mkdirSync(directory, { recursive: true });
@@ -175,12 +175,12 @@ export async function openArm(open: OpenMetier, arm: Arm, workspace: string): Pr
   if (found && realPathOr(found.directory) === realPathOr(arm.directory)) return metier;
   throw new MetierError(
     "skill.error",
-    `The skill \`${arm.skill}\` cannot be used from \`${arm.directory}\`.`,
-    { hint: "`metier doctor` with its folder says why." },
+    `The skill \`${arm.skill}\` can't be used from \`${arm.directory}\`.`,
+    { hint: "Run `metier doctor` with its folder to see why." },
   );
 }
 
-/** A `Metier` over these skills and no others. */
+/** A `Metier` with only these skills. */
 export function openGiven(open: OpenMetier, cwd: string, skills: readonly GivenSkill[]): Promise<Metier> {
   const allow = skills.map(({ name }) => name);
   return open({
@@ -192,7 +192,7 @@ export function openGiven(open: OpenMetier, cwd: string, skills: readonly GivenS
   });
 }
 
-/** A folder that is there while the work lasts. */
+/** A folder that exists while the work lasts. */
 export async function inTemporaryFolder<Value>(
   prefix: string,
   work: (folder: string) => Promise<Value>,
@@ -207,16 +207,16 @@ export async function inTemporaryFolder<Value>(
 
 const MOST_INPUTS = 1000;
 
-/** The folder of one run: new, with the eval's files in it; afterwards, what the run made there. */
+/** The folder of one run: new, with the eval's files in it; afterwards, with what the run made. */
 interface Workspace {
   readonly folder: string;
   /** Paths of the input files. */
   readonly inputs: readonly string[];
-  /** Of the files that are there afterwards, those that a run made or changed. */
+  /** The files a run made or changed, among those that exist afterwards. */
   changed(files: RunResult["files"]): RunResult["files"];
 }
 
-/** Makes `folder`, and copies files of the skill into it. */
+/** Creates `folder` and copies files of the skill into it. */
 function makeWorkspace(
   folder: string,
   skillDirectory: string,
@@ -232,7 +232,7 @@ function makeWorkspace(
       copyFileSync(realPath, copy);
       before.set(target, digestOf(copy));
     });
-    if (fault) return refused(`An input file cannot be copied: ${fault.message}`);
+    if (fault) return refused(`Can't copy an input file: ${fault.message}`);
   }
   const changed: Workspace["changed"] = (left) =>
     left.filter(({ path }) => !before.has(path) || before.get(path) !== digestOf(join(folder, path)));
@@ -244,11 +244,11 @@ function expandFolder(real: string, { source, target }: InputFile): readonly Inp
   const folder = join(real, source);
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [{ source, target }];
   const listing = listFiles(folder, MOST_INPUTS);
-  if (!listing.ok) return [{ source, target }]; // Which cannot be opened as a file, and is said so.
+  if (!listing.ok) return [{ source, target }]; // It can't be opened as a file, which is reported.
   return listing.files.map(({ path }) => ({ source: `${source}/${path}`, target: `${target}/${path}` }));
 }
 
-/** For a check that may change things: folders and regular files, no links. */
+/** A copy for a check that may change things: folders and regular files, no links. */
 export function copyWorkspace(folder: string, target: string): void {
   const filter = (path: string): boolean => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -257,7 +257,7 @@ export function copyWorkspace(folder: string, target: string): void {
   cpSync(folder, target, { recursive: true, filter });
 }
 
-/** A file that a run left, by a path that someone wrote. */
+/** A file that a run left, by a path from the eval. */
 export function readWorkspaceFile(
   folder: string,
   path: string,

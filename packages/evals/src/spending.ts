@@ -1,6 +1,6 @@
 /**
- * What a whole evaluation may use: tokens, money and time. When one is used up, everything that is under way is stopped.
- * Also which models it asks, since a limit on money needs their prices.
+ * The limits of a whole evaluation: tokens, money and time. When one is used up, everything running is stopped. Also
+ * finds out which models it asks, since a cost limit needs their prices.
  */
 import { MetierError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -20,14 +20,14 @@ export interface SpendingLimits {
 
 export interface Used {
   readonly tokens: number;
-  /** In dollars; absent where no price is known. */
+  /** In dollars; absent if no price is known. */
   readonly cost?: number | undefined;
 }
 
 export interface Spending {
-  /** Comes when a limit is used up, or the caller wants it to end. */
+  /** Aborts when a limit is used up, or when the caller wants it to end. */
   readonly signal: AbortSignal;
-  /** Hears every event of every run. */
+  /** Gets every event of every run. */
   note(event: RunEvent): void;
   /** What was used so far. */
   used(): Used;
@@ -37,7 +37,7 @@ export interface Spending {
   end(): void;
 }
 
-/** A longer timer would end at once. */
+/** A longer timer would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 export function createSpending({ maxTokens, maxCost, timeoutMs, signal: outer }: SpendingLimits): Spending {
@@ -52,7 +52,7 @@ export function createSpending({ maxTokens, maxCost, timeoutMs, signal: outer }:
     timeoutMs === undefined
       ? undefined
       : setTimeout(
-          () => exceed(`the evaluation took ${timeoutMs / 1000} s, as long as it may`),
+          () => exceed(`the evaluation reached its time limit of ${timeoutMs / 1000} s`),
           Math.min(timeoutMs, LONGEST_TIMER),
         );
   return {
@@ -70,7 +70,7 @@ export function createSpending({ maxTokens, maxCost, timeoutMs, signal: outer }:
   };
 }
 
-// Which models are asked. Said before anything is run, so that a missing one costs nothing.
+// Which models are asked. Checked before anything runs, so that a missing one costs nothing.
 
 export interface ModelWishes {
   readonly model?: string | GivenModel;
@@ -80,14 +80,14 @@ export interface ModelWishes {
 }
 
 export interface EvalModels {
-  /** For people; of a replay the recordings say it. */
+  /** For people; in a replay, it comes from the recordings. */
   readonly model?: string | undefined;
   readonly grader?: string | undefined;
 }
 
 /**
- * Throws `MetierError` with the code of what is wrong with a model: there is none, its name is unknown, or its cost is limited
- * and its price is not known.
+ * Throws `MetierError` with a code for what is wrong with a model: there is none, its name is unknown, or its cost is
+ * limited but its price is unknown.
  */
 export async function requireModel(
   open: OpenMetier,
@@ -101,7 +101,7 @@ export async function requireModel(
     const metier = await openArm(open, arm, folder);
     try {
       model ||= await nameModel(metier, arm, wishes, wishes.model);
-      // Whoever grades has no skill that could name a model.
+      // The grader has no skill that could name a model.
       await nameModel(metier, arm, wishes, wishes.graderModel ?? wishes.model ?? "default");
     } finally {
       await metier.capabilities.close();
@@ -110,7 +110,7 @@ export async function requireModel(
   return { model, grader: showModel(wishes.graderModel) ?? model };
 }
 
-/** By the plan of a run, which makes every check; only what is wrong with the model ends the evaluation here. */
+/** Uses the plan of a run, which makes every check; only a problem with the model ends the evaluation here. */
 async function nameModel(
   metier: Metier,
   { skill }: Arm,
@@ -133,8 +133,7 @@ const MODEL_FAULTS = [
   ["runs.day-budget", "runs.day-budget"],
 ] as const;
 
-const WITHOUT_MODEL =
-  "Or evaluate without a model, from recordings: `--replay <folder>`; `--record <folder>` makes them.";
+const WITHOUT_MODEL = "Or evaluate from recordings: `--replay <folder>`. `--record <folder>` makes them.";
 
 function showModel(model: ModelWishes["model"]): string | undefined {
   return typeof model === "object" ? `${model.provider}/${model.modelId}` : model;

@@ -29,7 +29,7 @@ test("a suggestion names what both speak of, and who does not say when to use it
   const { pairs } = await compareDescriptions([CHESS, PDF, TAX]);
   const found = pairs.find(({ skills }) => skills.join() === "pdf-fill,tax-forms");
   expect(found?.verdict).toBe("confusable");
-  expect(found?.suggestion).toMatch(/both speak of .*\bforms\b.*`tax-forms` should say when to use it\./);
+  expect(found?.suggestion).toMatch(/both mention .*\bforms\b.*`tax-forms` should say when to use it\./);
 });
 
 test("the same catalog gives the same answer in any order", async () => {

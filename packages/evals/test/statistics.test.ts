@@ -46,7 +46,7 @@ test("an evaluation stops when its tokens or its money are used up", () => {
   byTokens.note(answered(60));
   expect([byTokens.signal.aborted, byTokens.reached()]).toEqual([
     true,
-    "Stopped: 120 of 100 tokens of this evaluation are used.",
+    "Stopped: used 120 of 100 tokens of this evaluation.",
   ]);
   const byCost = createSpending({ maxCost: 1 });
   byCost.note(answered(1_000_000, 2));

@@ -1,6 +1,6 @@
 /**
- * A view as one file that can be sent to somebody: the whole page with the answers it shows. It asks no server, loads nothing
- * and runs its own script alone, whatever stands in the answers.
+ * A view as one file to send: the whole page with the answers it shows. It asks no server, loads nothing and runs only
+ * its own script, no matter what the answers contain.
  */
 import { createHash } from "node:crypto";
 import type { Json } from "@metier/base/json";
@@ -8,9 +8,9 @@ import { readPageFiles } from "./page-files.ts";
 
 export interface ExportedView {
   readonly title: string;
-  /** What the page opens, as behind `#`: `/run/abc`. */
+  /** The view it opens, as after `#`: `/run/abc`. */
   readonly address: string;
-  /** Answers of the API by path, such as `/v1/runs/abc`. */
+  /** API answers by path, such as `/v1/runs/abc`. */
   readonly answers: Readonly<Record<string, Json>>;
 }
 
@@ -49,7 +49,7 @@ export function exportPage({ title, address, answers }: ExportedView): string {
 function readText(files: ReturnType<typeof readPageFiles>, path: string): string {
   const file = files.find((one) => one.path === path);
   if (!file) throw new Error(`\`${path}\` is not in this build of the inspector.`);
-  // A script that holds this would end the element that it stands in.
+  // A script that contains this would end its own element.
   return file.body.toString().replaceAll("</script", "<\\/script");
 }
 
@@ -57,7 +57,7 @@ function digestOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
-/** Nothing in it can end the element that it stands in, or begin a comment. */
+/** Nothing in it can end its element or start a comment. */
 function escapeJson(value: Json): string {
   return JSON.stringify(value)
     .replaceAll("<", "\\u003c")

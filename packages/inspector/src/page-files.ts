@@ -1,10 +1,10 @@
-/** The files of the built page, as they lie in the package. */
+/** The files of the built page in the package. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MetierError } from "@metier/base/errors";
 import { packageFolder } from "@metier/base/files";
 
-/** Paths below the folder of the page: `index.html`, `assets/main.js`, and `export/page.js` and `export/page.css`. */
+/** Paths relative to the page's folder: `index.html`, `assets/main.js`, and `export/page.js` and `export/page.css`. */
 export function readPageFiles(): readonly { readonly path: string; readonly body: Buffer }[] {
   const folder = join(packageFolder() ?? "", "dist", "inspector");
   try {
@@ -16,8 +16,8 @@ export function readPageFiles(): readonly { readonly path: string; readonly body
         return { path: file.slice(folder.length + 1).replaceAll("\\", "/"), body: readFileSync(file) };
       });
   } catch (fault) {
-    throw new MetierError("package.incomplete", "The inspector's page is not in this build of Metier.", {
-      hint: "In a clone: `npm run build`. In a bundle: leave `metier` out of it.",
+    throw new MetierError("package.incomplete", "This build of Metier has no inspector page.", {
+      hint: "In a clone, run `npm run build`. In a bundle, leave `metier` out of it.",
       cause: fault,
     });
   }

@@ -1,4 +1,4 @@
-/** The built page, as files by their path in the address. Read once, on the first request for it. */
+/** The built page as files by path. Read once, on the first request. */
 import { extname } from "node:path";
 import { type ExportedView, exportPage } from "./export-page.ts";
 import { readPageFiles } from "./page-files.ts";
@@ -7,7 +7,7 @@ export interface PageFile {
   readonly body: Buffer;
   /** For `Content-Type`. */
   readonly type: string;
-  /** Files that have a digest in their name never change. */
+  /** Files with a digest in their name never change. */
   readonly cache: "revalidate" | "immutable";
 }
 
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** `index.html` and `assets/…`. Throws where this build has no page. */
+/** `index.html` and `assets/…`. Throws if this build has no page. */
 export function readPage(): Page {
   const files = new Map<string, PageFile>();
   for (const { path, body } of readPageFiles()) {

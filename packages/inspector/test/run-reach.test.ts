@@ -25,7 +25,7 @@ test("what stands out is said in words", () => {
     "news.example": "declared, not granted",
     "api.shop.example:443": undefined,
     "./data": "granted, not used",
-    "./out": "granted without being declared, not used",
+    "./out": "granted but not declared, not used",
   });
 });
 

@@ -38,7 +38,7 @@ test("what a step holds besides calls stands in it: hooks, retries, capabilities
 test("problems are told in short: retries, denied and failed calls, hooks that did not allow", () => {
   const problems = buildSteps(RUN_EVENTS).map(problemsOf);
   expect(problems).toEqual([
-    ["Model asked again (try 2): 429 Too many requests"],
+    ["Model called again (attempt 2): 429 Too many requests"],
     ["write_file denied: outside of the work folder"],
     ["Hook Stop: fault The hook took longer than 5 s."],
   ]);

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/install/engine`. */
+/** The door `@metier/install/engine` for other packages. */
 export { installSkills } from "./install/install.ts";
 export { findOutdated } from "./install/outdated.ts";
 export { describePlugin, reportMissingPlugins } from "./install/plugin-config.ts";

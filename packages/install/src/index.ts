@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/install`. */
+/** The door `@metier/install` for other packages. */
 
 export {
   type GitAddress,

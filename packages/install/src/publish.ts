@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/install/publish`. */
+/** The door `@metier/install/publish` for other packages. */
 export { COMPAT_CLIENTS } from "./publish/compat/check-file.ts";
 export {
   type ClientReport,
@@ -38,3 +38,4 @@ export {
   publishSkills,
 } from "./publish/publish-skills.ts";
 export type { LeftOut } from "./publish/stage-skill.ts";
+export { writeGzip, writeTar } from "./publish/stage-skill.ts";

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/install/remote`. */
+/** The door `@metier/install/remote` for other packages. */
 export {
   describeServers,
   findRemote,

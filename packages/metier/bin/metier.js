@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /**
- * The first step of the command: a Node that is new enough, the compile cache, then the program.
- * Every old Node must be able to read this file, and it costs every start: it loads nothing it need not.
+ * The first step of the command: checks the Node version, sets up the compile cache, then loads the program. Every old
+ * Node must be able to read this file, and every start pays for it, so it loads nothing it doesn't need.
  */
-// An import of `node:fs` would load all that it can do. A Node without this function is too old to go on anyway.
+// Importing `node:fs` would load all of it. A Node without this function is too old anyway.
 const builtin = process.getBuiltinModule ?? ((/** @type {string} */ name) => import(name));
 const { existsSync, mkdirSync, readFileSync, writeSync } = await builtin("node:fs");
 const { join } = await builtin("node:path");
 
 const PROGRAM = new URL("../dist/cli/main.js", import.meta.url);
 const OVERVIEW = new URL("../dist/overview.txt", import.meta.url);
-// These two are in a clone only: its set-up, and the Node that it brings.
+// Only a clone has these two: its setup script, and the Node that the script installs.
 const SET_UP = new URL("../../../scripts/setup.mjs", import.meta.url);
 const PINNED_NODE = new URL("../../../node_modules/.bin/node", import.meta.url);
 const OLDEST_NODE = "22.18";
@@ -28,7 +28,7 @@ if (isNewEnough) {
   await runOnNewerNode();
 }
 
-/** Sources are not published. Elsewhere the folders above are somebody else's, and nothing in them is run. */
+/** Sources are not published. Elsewhere the parent folders belong to someone else, and nothing in them is run. */
 function isClone() {
   return existsSync(new URL("../src/index.ts", import.meta.url));
 }
@@ -39,7 +39,7 @@ function checkVersion() {
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
 }
 
-/** The page that people see first, as the build wrote it: without the program. Whether it was asked for and shown. */
+/** Shows the prebuilt overview page without loading the program. Returns whether it was requested and shown. */
 function showOverview() {
   const [word, ...more] = process.argv.slice(2);
   if (more.length > 0 || ![undefined, "--help", "-h", "help"].includes(word)) return false;
@@ -47,18 +47,18 @@ function showOverview() {
     writeSync(1, readFileSync(OVERVIEW));
     return true;
   } catch {
-    return false; // The program shows it too, and knows what to do about a slow or closed reader.
+    return false; // The program shows it too, and can handle a slow or closed reader.
   }
 }
 
-/** Compiled code is kept below the user's own folder: never in a project, never where others could write. */
+/** Compiled code is kept in the user's own folder: never in a project, never where others could write. */
 function enableCompileCache() {
   const folder = join(metierHome(), ".metier", "cache", "compile");
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     process.getBuiltinModule("node:module").enableCompileCache(folder);
   } catch {
-    // A home that cannot be written to: every start compiles anew.
+    // The home folder isn't writable, so every start compiles again.
   }
 }
 
@@ -78,12 +78,12 @@ async function prepareClone() {
   if (status !== 0) process.exit(EXIT_PREREQUISITE);
 }
 
-/** In a clone there is a newer Node to go on with; elsewhere the user must bring one. */
+/** A clone can continue with a newer Node; elsewhere the user must install one. */
 async function runOnNewerNode() {
   if (!isClone() || !existsSync(PINNED_NODE)) {
     const command = ["npx -y -p node@26 -p metier metier", ...process.argv.slice(2).map(quote)].join(" ");
     process.stderr.write(
-      `metier: Node ${process.versions.node} is too old; ${OLDEST_NODE} or newer is needed. Run \`${command}\`\n`,
+      `metier: Node ${process.versions.node} is too old; Metier needs ${OLDEST_NODE} or newer. Run \`${command}\`\n`,
     );
     process.exit(EXIT_PREREQUISITE);
   }
@@ -91,7 +91,7 @@ async function runOnNewerNode() {
   const { spawn } = await import("node:child_process");
   const { isatty } = await import("node:tty");
   const child = spawn(fileURLToPath(PINNED_NODE), process.argv.slice(1), { stdio: "inherit" });
-  // A terminal sends Ctrl-C to both of us; what is sent to this process alone is handed on.
+  // A terminal sends Ctrl-C to both processes; a signal sent only to this one is passed on.
   process.on("SIGINT", () => isatty(0) || child.kill("SIGINT"));
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   process.on("SIGHUP", () => child.kill("SIGHUP"));
@@ -102,7 +102,7 @@ async function runOnNewerNode() {
   });
 }
 
-/** A word as a POSIX shell takes it. @param {string} word */
+/** Quotes a word for a POSIX shell. @param {string} word */
 function quote(word) {
   return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** `metier/ai-sdk`: skills in the shapes of the AI SDK. */
+/** `metier/ai-sdk`: skills for the AI SDK. */
 import { checkHostVersion } from "@metier/runtime/adapters";
 
 export {

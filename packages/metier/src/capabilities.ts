@@ -1,4 +1,4 @@
-/** `metier/capabilities`: providers of sensitive systems, and calls of what they offer. */
+/** `metier/capabilities`: providers for sensitive systems, and calls to their operations. */
 export {
   type Answer,
   type AuditEntry,

@@ -1,4 +1,4 @@
-/** `metier/claude`: skills in the shapes of the Claude Agent SDK. */
+/** `metier/claude`: skills for the Claude Agent SDK. */
 import { checkHostVersion } from "@metier/runtime/adapters";
 
 export {

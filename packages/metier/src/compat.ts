@@ -1,4 +1,4 @@
-/** `metier/compat`: the names that other systems for skills use, for programs that come from one of them. */
+/** `metier/compat`: the class names of other skill systems, for programs that come from one of them. */
 export {
   Agent,
   type AgentOptions,

@@ -1,4 +1,4 @@
-/** `metier/durable`: runs that survive their process, on one machine or on a store and an engine of the program. */
+/** `metier/durable`: runs that survive their process, on one machine or on the program's own store and engine. */
 export {
   type AdvanceOutcome,
   type AnswerOutcome,

@@ -1,4 +1,4 @@
-/** The public surface, by name: what most programs need. Subpaths have the rest. Importing it does nothing else. */
+/** The public names that most programs need. Subpaths have the rest. Importing it has no side effects. */
 
 export type { ConsoleLogger, LogFields, Logger, LogLevel, PinoLogger } from "@metier/base/diagnostic";
 export {
@@ -104,7 +104,7 @@ export type {
   TokenUsage,
 } from "@metier/run/events";
 export type { GivenModel, GivenModels, Script } from "@metier/run/model";
-// For one version more: they are in `metier/compat` now.
+// Kept for one more version: they are in `metier/compat` now.
 export {
   /** @deprecated Import it from `metier/compat`. */
   Agent,

@@ -1,4 +1,4 @@
-/** `metier/install`: what installing, updating, verifying and scanning take and answer, and skills of other servers. */
+/** `metier/install`: types for installing, updating, verifying and scanning, and for skills from MCP servers. */
 export type {
   ChoosableSkill,
   ConflictAnswer,

@@ -1,4 +1,4 @@
-/** `metier/langchain`: skills in the shapes of LangChain.js. */
+/** `metier/langchain`: skills for LangChain.js. */
 import { checkHostVersion } from "@metier/runtime/adapters";
 
 export {

@@ -1,4 +1,4 @@
-/** `metier/mastra`: skills in the shapes of Mastra. */
+/** `metier/mastra`: skills for Mastra. */
 import { checkHostVersion } from "@metier/runtime/adapters";
 
 export {

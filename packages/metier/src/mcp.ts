@@ -1,4 +1,4 @@
-/** `metier/mcp`: the skills of a `Metier` as an MCP server, for programs that embed it. */
+/** `metier/mcp`: serves the skills of a `Metier` as an MCP server, for programs that embed it. */
 export {
   createMcpServer,
   type McpHttpHandler,

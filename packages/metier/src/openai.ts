@@ -1,4 +1,4 @@
-/** `metier/openai`: skills in the shapes of OpenAI's APIs. */
+/** `metier/openai`: skills for OpenAI's APIs. */
 import { checkHostVersion } from "@metier/runtime/adapters";
 
 export {

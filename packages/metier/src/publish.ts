@@ -1,4 +1,4 @@
-/** `metier/publish`: skills that leave the machine, as a site or a plugin, and what other clients make of them. */
+/** `metier/publish`: publishes skills as a site or a plugin, and checks how other clients read them. */
 export {
   type ClientReport,
   type CompatibilityOptions,

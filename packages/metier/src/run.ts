@@ -1,4 +1,4 @@
-/** `metier/run`: all that runs, chats, tools and events are made of; the usual part of it is in `metier`. */
+/** `metier/run`: everything about runs, chats, tools and events; `metier` has the common part. */
 export {
   type BudgetLimits,
   type ChatLimits,

@@ -1,4 +1,4 @@
-/** `metier/skills`: all that finding, checking and disclosing skills is made of; the usual part of it is in `metier`. */
+/** `metier/skills`: everything about finding, checking and disclosing skills; `metier` has the common part. */
 export type { ResourceOptions } from "@metier/runtime";
 export {
   type Activation,

@@ -1,4 +1,4 @@
-/** `metier/testing`, by name. Importing it reads nothing, writes nothing and starts nothing. */
+/** `metier/testing`: tests one skill alone. Importing it reads nothing, writes nothing and starts nothing. */
 export { type Recording, readRecording } from "@metier/run/events";
 export type {
   Script,

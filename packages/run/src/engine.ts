@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/run/engine`. */
+/** The exports of `@metier/run/engine`. */
 export { agentJsonSchema, loadAgents } from "./agents/load-agents.ts";
 export { commandJsonSchema, loadCommands } from "./agents/load-commands.ts";
 export { type AdvanceOptions, advanceRun, endUnrun } from "./durable/advance-run.ts";

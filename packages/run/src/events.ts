@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/run/events`. */
+/** The exports of `@metier/run/events`. */
 export type { ClientEvent } from "./events/client-event.ts";
 export { createPathHider, NESTED_TOO_DEEPLY, type PathHider } from "./events/hide-paths.ts";
 export { type KeptChat, listKeptChats } from "./events/kept-chats.ts";

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/run`. */
+/** The exports of `@metier/run`. */
 export type { GivenAgent } from "./agents/agent.ts";
 export type { LoadedAgents } from "./agents/load-agents.ts";
 export type { LoadedCommands } from "./agents/load-commands.ts";

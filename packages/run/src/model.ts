@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/run/model`. */
+/** The exports of `@metier/run/model`. */
 
 export { findModels, type ModelFindings, whyNotReady } from "./model/find-models.ts";
 export {

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/runtime/adapters`. */
+/** The exports of `@metier/runtime/adapters`. */
 export type { AdaptedSkills } from "./adapters/adapter.ts";
 export {
   type AiSdkInstructions,

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/runtime`. */
+/** The exports of `@metier/runtime`. */
 
 export { Agent, type AgentOptions, type AgentSettings } from "./facades/agent.ts";
 export {

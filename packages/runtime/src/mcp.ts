@@ -1,5 +1,8 @@
-/** What other packages may use of `@metier/runtime/mcp`. */
+/** The exports of `@metier/runtime/mcp`. */
+export type { HostCall, HostOutcome, HostQuestion, HostTool } from "./mcp/host-tools.ts";
+export type { McpFetchHandler } from "./mcp/http.ts";
 export {
+  createMcpFetch,
   createMcpServer,
   type McpHttpHandler,
   type McpHttpOptions,

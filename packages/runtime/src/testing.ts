@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/runtime/testing`. */
+/** The exports of `@metier/runtime/testing`. */
 
 export { countTestCases, testFileJsonSchema } from "./testing/check-test-files.ts";
 export {

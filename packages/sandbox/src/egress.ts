@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/sandbox/egress`. */
+/** The door `@metier/sandbox/egress` for other packages. */
 export {
   type AddressBook,
   checkDestination,

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/sandbox`. */
+/** The door `@metier/sandbox` for other packages. */
 export { createBubblewrapCall } from "./sandbox/bubblewrap/bubblewrap.ts";
 export { chooseSandbox, createUnsandboxed, explainAbsence, probeOrder } from "./sandbox/choose-sandbox.ts";
 export { defineToolset, type FromSchema } from "./sandbox/inside/define-toolset.ts";

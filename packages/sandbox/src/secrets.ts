@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/sandbox/secrets`. */
+/** The door `@metier/sandbox/secrets` for other packages. */
 
 export { createRedactor, type RedactionStream, type Redactor, type Secret } from "./secrets/redaction.ts";
 export {

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/sandbox/shell`. */
+/** The door `@metier/sandbox/shell` for other packages. */
 export {
   type CommandScope,
   mayMatchCommand,

@@ -1,6 +1,6 @@
 /**
- * Findings that someone has looked at and accepted, in a JSON file that is committed. An entry holds for one finding of
- * one skill: for what was seen, wherever its line has moved to. It never holds for another skill, whatever is found there.
+ * Reviewed and accepted findings in a committed JSON file. An entry covers one finding of one skill, even if its line
+ * moves. It never covers another skill.
  */
 import { dirname, relative, sep } from "node:path";
 import { readBounded } from "@metier/base/files";
@@ -13,7 +13,7 @@ import type { Finding } from "./scanned-skill.ts";
 export interface AcceptedFinding {
   /** The skill's name. */
   readonly skill: string;
-  /** Its folder, from the folder of the baseline; absent for skills that are installed or lie elsewhere. */
+  /** Its folder, relative to the baseline's folder; absent for skills that are installed or elsewhere. */
   readonly folder?: string;
   readonly id: string;
   readonly path: string;
@@ -26,15 +26,15 @@ export interface Baseline {
   readonly accepted: readonly AcceptedFinding[];
 }
 
-/** Which skill findings belong to. */
+/** The skill that findings belong to. */
 export interface AcceptedPlace {
   readonly name: string;
   readonly directory: string;
-  /** It goes by its name: every version of it has another folder. */
+  /** Identified by name, because every version has another folder. */
   readonly isInstalled?: boolean;
 }
 
-/** A skill that was scanned. */
+/** A scanned skill. */
 export interface ScannedPlace extends AcceptedPlace {
   readonly findings: readonly Finding[];
 }
@@ -46,22 +46,22 @@ export function readBaseline(file: string, text: string): Result<Baseline> {
   try {
     written = JSON.parse(text);
   } catch (error) {
-    return unreadable(file, `is no JSON: ${(error as Error).message}.`);
+    return unreadable(file, `is not valid JSON: ${(error as Error).message}.`);
   }
   const { version, accepted } = (written ?? {}) as {
     readonly version?: unknown;
     readonly accepted?: unknown;
   };
   if (version !== VERSION)
-    return unreadable(file, `has the version ${JSON.stringify(version)}, and ${VERSION} is read.`);
+    return unreadable(file, `has version ${JSON.stringify(version)}; only version ${VERSION} is supported.`);
   if (!Array.isArray(accepted) || !accepted.every(isAccepted)) {
-    return unreadable(file, "has no list `accepted` of `{ skill, id, path, fingerprint }`.");
+    return unreadable(file, "has no `accepted` list of `{ skill, id, path, fingerprint }`.");
   }
   return done({ file, accepted });
 }
 
 function unreadable(file: string, what: string): Refused {
-  const hint = "`metier scan --write-baseline FILE` makes one.";
+  const hint = "Create one with `metier scan --write-baseline FILE`.";
   return refused({ message: `The baseline \`${file}\` ${what}`, hint });
 }
 
@@ -78,10 +78,10 @@ function isAccepted(entry: unknown): entry is AcceptedFinding {
 }
 
 interface AppliedBaseline<T extends ScannedPlace> {
-  /** The same skills without what is accepted. */
+  /** The same skills without accepted findings. */
   readonly skills: readonly T[];
   readonly accepted: number;
-  /** Entries for the skills that were scanned that no longer apply to anything. */
+  /** Entries of scanned skills that no longer match anything. */
   readonly stale: readonly AcceptedFinding[];
 }
 
@@ -109,7 +109,7 @@ export function applyBaseline<T extends ScannedPlace>(
   return { skills: remaining, accepted, stale };
 }
 
-/** What any of them accepts is left out. */
+/** Leaves out what any baseline accepts. */
 export function applyBaselines<T extends ScannedPlace>(
   baselines: readonly Baseline[],
   skills: readonly T[],
@@ -125,7 +125,7 @@ function isOf(entry: AcceptedFinding, place: AcceptedPlace, file: string): boole
   return entry.skill === place.name && entry.folder === folderOf(place, file);
 }
 
-/** The same findings give the same bytes. What a baseline that is added to accepts stays accepted. */
+/** The same findings give the same bytes. What an extended baseline accepts stays accepted. */
 export function renderBaseline(file: string, skills: readonly ScannedPlace[], before?: Baseline): string {
   const found = skills.flatMap((skill) => {
     const folder = folderOf(skill, file);
@@ -139,7 +139,7 @@ export function renderBaseline(file: string, skills: readonly ScannedPlace[], be
   return `${JSON.stringify({ version: VERSION, accepted }, undefined, 2)}\n`;
 }
 
-/** An entry that someone wrote by hand may have its keys in any order, or more of them. */
+/** A hand-written entry may have its keys in any order, or extra ones. */
 function inOrder({ skill, folder, id, path, fingerprint }: AcceptedFinding): AcceptedFinding {
   return presentFields({ skill, folder, id, path, fingerprint });
 }

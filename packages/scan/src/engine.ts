@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/scan/engine`. */
+/** The door `@metier/scan/engine` for other packages. */
 
 export { findScanRule, listScanRules } from "./rules.ts";
 export { scanPaths } from "./scan-paths.ts";

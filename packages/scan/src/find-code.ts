@@ -1,6 +1,6 @@
 /**
- * Where code stands in a skill: scripts, code blocks and spans of documents, dynamic commands, hooks, package scripts, and
- * commands in data that some other program runs.
+ * Finds a skill's code: scripts, code blocks and spans in documents, dynamic commands, hooks, package scripts, and
+ * commands in data that another program runs.
  */
 import type { Json } from "@metier/base/json";
 import { findCommands, type ParsedSkill, type SkillManifest } from "@metier/skills";
@@ -11,7 +11,7 @@ import { languageOfTag } from "./read-files.ts";
 import { isWarning } from "./rules/find-hits.ts";
 import type { ScanLimits, ScannedDocument, ScannedFile, ScannedSkill, SkippedPart } from "./scanned-skill.ts";
 
-/** Programs that are worth a look wherever they are written, also without a sign that it is code. */
+/** Programs that are worth checking anywhere, even if nothing marks them as code. */
 const TELLING =
   /(?:^|[\s|;&(`$])(?:curl|wget|bash|sh|zsh|eval|base64|xxd|nc|ncat|socat|rm|dd|mkfs\S*|chmod|crontab|python3?|node|powershell|pwsh|iex|iwr|npx|uvx|pip3?|security|osascript|scp|rsync|dig|nslookup|cat|env|printenv|tar|xattr|spctl|unzip|7z|history|git)\s/;
 
@@ -27,7 +27,7 @@ export async function findCode(skill: Searched, limits: ScanLimits): Promise<Fou
   const skipped: SkippedPart[] = [];
   const bound = (parts: readonly CodePart[], path: string): readonly CodePart[] => {
     if (parts.length > limits.pieces)
-      skipped.push({ path, reason: `Not followed: more than ${limits.pieces} pieces of code.` });
+      skipped.push({ path, reason: `Not analyzed: more than ${limits.pieces} pieces of code.` });
     return parts.slice(0, limits.pieces);
   };
   const parts = [
@@ -37,7 +37,7 @@ export async function findCode(skill: Searched, limits: ScanLimits): Promise<Fou
   ];
   for (const { path, text } of files) {
     if (text === undefined || !DATA.test(path) || NO_DATA.test(path) || !TELLING_DATA.test(text)) continue;
-    const reason = `Not followed: it has ${text.length} characters; at most ${limits.codeCharacters} are read as data.`;
+    const reason = `Not analyzed: it has ${text.length} characters; at most ${limits.codeCharacters} are read as data.`;
     if (text.length > limits.codeCharacters) skipped.push({ path, reason });
     else parts.push(...bound(await readCommands(path, text), path));
   }
@@ -68,13 +68,13 @@ function scriptParts(file: ScannedFile): readonly CodePart[] {
   return [];
 }
 
-/** Scripts of npm run without being asked when a package is installed. */
+/** npm runs these scripts automatically when a package is installed. */
 function packageScripts(path: string, text: string): readonly CodePart[] {
   let scripts: unknown;
   try {
     scripts = (JSON.parse(text) as { readonly scripts?: unknown } | null)?.scripts;
   } catch {
-    return []; // Not a package file that npm would read either.
+    return []; // npm would not read such a package file either.
   }
   if (typeof scripts !== "object" || scripts === null) return [];
   return Object.entries(scripts).flatMap(([name, command]) => {
@@ -89,7 +89,7 @@ function mapLines(text: string, change: (line: string) => string): string {
   return text.split("\n").map(change).join("\n");
 }
 
-/** Lines that begin with a tab; others are blank, so that lines keep their numbers. */
+/** Lines that start with a tab; the others become blank, so that lines keep their numbers. */
 function recipesOf(text: string): string {
   return mapLines(text, (line) => {
     const [, recipe = ""] = /^\t[@-]*(.*)$/s.exec(line) ?? [];
@@ -125,7 +125,7 @@ function spanPart(path: string, { text, line, around }: CodeSpan): CodePart {
   return { ...part, isToBeRun };
 }
 
-/** A line of a document that is a command, without any mark-up. */
+/** A line of a document that is a command without markup. */
 function proseCommands(path: string, prose: readonly string[]): readonly CodePart[] {
   return prose.flatMap((line, index) => {
     const [, command = ""] =
@@ -148,12 +148,12 @@ function blockParts(path: string, { tag, text, firstLine, lead }: CodeBlock): re
   return isPlain && TELLING.test(text) ? shellBlocks(path, commandLines(text), firstLine, isWarned) : [];
 }
 
-/** Of a text that may be anything, only what looks like commands. */
+/** From a text that may be anything, only what looks like commands. */
 function commandLines(text: string): string {
   return mapLines(text, (line) => (TELLING.test(` ${line}`) && !/^\s*[│├└|]|:\s*$/.test(line) ? line : ""));
 }
 
-/** Prompts are taken off; in a session with prompts, lines without one are output. */
+/** Removes prompts; in a session with prompts, lines without one are output. */
 function shellBlocks(path: string, text: string, firstLine: number, isWarned: boolean): readonly CodePart[] {
   const lines = text.split("\n");
   const hasPrompts = lines.some((line) => /^\s*\$ /.test(line));
@@ -181,7 +181,7 @@ function dynamicParts(path: string, text: string): readonly CodePart[] {
   });
 }
 
-/** Every command below `hooks`, whichever event it is for: other clients know more events than are carried out here. */
+/** Every command under `hooks`, for any event: other clients know more events than Metier runs. */
 function hookParts(manifest: SkillManifest, parsed: ParsedSkill, path: string): readonly CodePart[] {
   const commands = commandsIn(manifest.hooks ?? null);
   if (commands.length === 0) return [];
@@ -200,13 +200,13 @@ function commandsIn(value: Json): readonly string[] {
 }
 
 const DATA = /\.(?:ya?ml|json|jsonc|json5)$/i;
-/** npm's own file has rules of its own, and what is locked there are no commands. */
+/** npm's own file has its own rules, and its lock contains no commands. */
 const NO_DATA = /(?:^|\/)(?:package|package-lock|composer|tsconfig[\w.-]*)\.json$|-lock\.ya?ml$/i;
 
 /** Keys whose value some program runs. */
 const COMMAND_KEY =
   /^(?:run|scripts?|cmd|commands?|shell|exec|entrypoint|(?:before|after|pre|post)[_-]?\w*|install|hook)$/i;
-/** Of these a list is one command, word by word. */
+/** For these, a list is one command, word by word. */
 const WORDS_KEY = /^(?:cmd|command|exec|entrypoint)$/i;
 /** Without one of these words there is nothing to follow. */
 const TELLING_DATA =
@@ -217,15 +217,15 @@ async function readCommands(path: string, text: string): Promise<readonly CodePa
   const lineOf = createLineFinder(text, 1);
   const commands: Command[] = [];
   try {
-    // The package answers with an empty list of another kind where there is no document.
+    // The package returns an empty list of another type if there is no document.
     for (const document of [...parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false })])
       visit(document, { Pair: (_, pair) => void commands.push(...commandsOf(pair)) });
   } catch {
-    return []; // The parser recurses, and nesting beyond the stack is no data that a program would read either.
+    return []; // The parser recurses, and no program reads data nested beyond the stack either.
   }
   return commands
     .map(({ text: command, at, isBlock }) => {
-      const firstLine = lineOf(at).line + (isBlock ? 1 : 0); // A block begins on the line after its mark.
+      const firstLine = lineOf(at).line + (isBlock ? 1 : 0); // A block starts on the line after its marker.
       return makePart(path, "shell", "script", blankExpressions(command), firstLine);
     })
     .filter((part) => TELLING_DATA.test(part.text));
@@ -233,7 +233,7 @@ async function readCommands(path: string, text: string): Promise<readonly CodePa
 
 interface Command {
   readonly text: string;
-  /** Where it begins in the file. */
+  /** Where it starts in the file. */
   readonly at: number;
   readonly isBlock: boolean;
 }
@@ -257,7 +257,7 @@ function toCommand({ value, range, type }: Scalar<string>): Command {
   return { text: value, at: range?.[0] ?? 0, isBlock: type?.startsWith("BLOCK_") ?? false };
 }
 
-/** `${{ … }}` is put in before a shell sees it. */
+/** `${{ … }}` is replaced before a shell sees it. */
 function blankExpressions(command: string): string {
   return command.replace(/\$\{\{[^}]*\}\}/g, (expression) => "X".repeat(expression.length));
 }

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/scan`. */
+/** The door `@metier/scan` for other packages. */
 
 export { type AcceptedFinding, applyBaselines, loadBaseline, renderBaseline } from "./baseline.ts";
 export { TOKEN_FORMS } from "./code/known-secrets.ts";

@@ -1,7 +1,7 @@
 /**
- * What scans of the same content found before: one file below the cache, of which nothing is believed if a byte of it is not
- * as it was written. What a report depends on is its key: the content, what the skill is called, the rules and the options. It
- * is bounded, and what was asked for last stays.
+ * Remembers scans of the same content in one cache file, which is ignored if a single byte differs from what was
+ * written. The key covers everything a report depends on: the content, the skill's name, the rules and the options.
+ * Bounded; the most recently used entries stay.
  */
 import { basename, join } from "node:path";
 import { digestBytes } from "@metier/base/digest";
@@ -10,8 +10,8 @@ import { VERSION } from "@metier/base/places";
 import type { SkillContent } from "@metier/skills/trust";
 import type { ScanReport, ScanSkillOptions } from "./scan-skill.ts";
 
-/** Raised when the same content may give another report; `test/known-scans.test.ts` asks for it when the rules change. */
-export const RULES_VERSION = 1;
+/** Raise this when the same content may give another report; `test/scan-pool.test.ts` fails when the rules change. */
+export const RULES_VERSION = 2;
 
 interface KnownScans {
   isEmpty(): boolean;
@@ -59,7 +59,7 @@ export function openKnownScans(cacheFolder: string, bounds: Bounds = BOUNDS): Kn
   };
 }
 
-/** `sha256:…` and the end of its line. */
+/** `sha256:…` and its line break. */
 const HEAD_BYTES = 72;
 
 function read(file: string, { bytes }: Bounds): ReadonlyMap<string, ScanReport> {
@@ -70,7 +70,7 @@ function read(file: string, { bytes }: Bounds): ReadonlyMap<string, ScanReport> 
   try {
     return new Map(JSON.parse(text) as [string, ScanReport][]);
   } catch {
-    return new Map(); // Whoever wrote it wrote something else.
+    return new Map(); // Its writer wrote something else.
   }
 }
 
@@ -78,11 +78,11 @@ function write(file: string, text: string): void {
   try {
     writeAtomic(file, [`${digestBytes(text)}\n`, text], { flush: false });
   } catch {
-    // No room or no permission: the next scan looks at everything again.
+    // No space or no permission: the next scan checks everything again.
   }
 }
 
-/** Beside the content: what it is called, by whom, and what else decides on findings. */
+/** Besides the content: its name, who named it, and everything else that affects findings. */
 export function startKeys(
   options: ScanSkillOptions,
 ): (digest: string, content: SkillContent, name: Pick<ScanSkillOptions, "name" | "candidate">) => string {

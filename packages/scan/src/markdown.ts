@@ -1,7 +1,7 @@
 /**
- * A Markdown document taken apart for a scan: its code, its hidden comments, its links, and its prose without any of them.
- * By the grammar of CommonMark, without what hides code from it but not from a model (HTML blocks, indentation), and without
- * what takes time that grows with the square of a text.
+ * Parses a Markdown document for a scan: its code, hidden comments, links, and its prose without them. Uses the
+ * CommonMark grammar, without what would hide code from it but not from a model (HTML blocks, indentation), and without
+ * what takes quadratic time.
  */
 import type { Tree } from "@lezer/common";
 import type {
@@ -16,19 +16,19 @@ import { createLineFinder } from "./code/code-part.ts";
 import type { ScanLimits } from "./scanned-skill.ts";
 
 export interface CodeBlock {
-  /** The first word behind the fence, lower case; empty when there is none. */
+  /** The first word after the fence, lowercase; empty if there is none. */
   readonly tag: string;
   readonly text: string;
   /** 1-based, of the first line of code. */
   readonly firstLine: number;
-  /** Heading and lines that stand right before it. */
+  /** The heading and the lines right before it. */
   readonly lead: string;
 }
 
 export interface CodeSpan {
   readonly text: string;
   readonly line: number;
-  /** What stands beside it on its lines, and the heading above it. */
+  /** What is next to it on its lines, and the heading above it. */
   readonly around: string;
 }
 
@@ -45,22 +45,22 @@ export interface MarkdownParts {
   readonly spans: readonly CodeSpan[];
   readonly comments: readonly { readonly text: string; readonly line: number }[];
   readonly links: readonly MarkdownLink[];
-  /** By line, with code and comments taken out: lines keep their numbers. */
+  /** By line, with code and comments removed: lines keep their numbers. */
   readonly prose: readonly string[];
-  /** The heading above each line, lower case. */
+  /** The heading above each line, lowercase. */
   readonly headings: readonly string[];
 }
 
 const LEAD_LINES = 3;
-/** A block further below belongs to something else. */
+/** A block further down belongs to something else. */
 const LEAD_DISTANCE = 8;
 const MOST_SPAN = 2000;
 const AROUND_SPAN = 300;
 
-/** `undefined` for a document that would exceed what one scan may take apart. */
+/** `undefined` for a document that would exceed what one scan may parse. */
 type TakeApart = (text: string) => MarkdownParts | undefined;
 
-/** Only a scan needs the grammar, so it is loaded when one begins. */
+/** Only a scan needs the grammar, so it is loaded when one starts. */
 export async function loadMarkdown(limits: Pick<ScanLimits, "blocks">): Promise<TakeApart> {
   configured ??= withoutPlainText((await import("@lezer/markdown")).parser.configure(MARKDOWN_GRAMMAR));
   const grammar = configured;
@@ -77,14 +77,14 @@ export async function loadMarkdown(limits: Pick<ScanLimits, "blocks">): Promise<
 
 let configured: MarkdownParser | undefined;
 
-/** Within a line only code is looked for, so that a text without its mark needs no look at each of its characters. */
+/** Within a line only code is searched, so that a text without its marker is not checked character by character. */
 function withoutPlainText(grammar: MarkdownParser): MarkdownParser {
   const parseInline = grammar.parseInline.bind(grammar);
   grammar.parseInline = (text, offset) => (text.includes("`") ? parseInline(text, offset) : []);
   return grammar;
 }
 
-/** A text that is not taken apart: all of it is prose. */
+/** A text that is not parsed: all of it is prose. */
 export function takeAsProse(text: string): MarkdownParts {
   return takeApart(text, { fences: [], spans: [], comments: [], headings: [] });
 }
@@ -94,7 +94,7 @@ interface Piece {
   readonly to: number;
 }
 
-/** What the grammar finds, in the order of the text. */
+/** What the grammar finds, in text order. */
 interface Found {
   readonly fences: readonly (Piece & { readonly tag: string; readonly code: string })[];
   readonly spans: readonly Piece[];
@@ -150,13 +150,13 @@ function readTree(text: string, tree: Tree): Found {
   return { fences, spans, comments, headings };
 }
 
-/** With the marks of a quotation before it. */
+/** With the quotation markers before it. */
 function startOfFence(text: string, from: number): number {
   const start = text.lastIndexOf("\n", from - 1) + 1;
   return /^[ \t>]*$/.test(text.slice(start, from)) ? start : from;
 }
 
-/** The same text with blanks in some places: lines and columns stay. */
+/** The same text with some parts blanked: lines and columns stay. */
 function blank(text: string, pieces: readonly Piece[]): string {
   let result = "";
   let end = 0;
@@ -168,7 +168,7 @@ function blank(text: string, pieces: readonly Piece[]): string {
   return result + text.slice(end);
 }
 
-/** Comments within a line, and those of a page that is no Markdown. */
+/** Comments within a line, and those of a page that is not Markdown. */
 function findComments(text: string): readonly Piece[] {
   const comments: Piece[] = [];
   for (let from = text.indexOf("<!--"); from !== -1; ) {
@@ -195,7 +195,7 @@ function spreadHeadings(
   return headings;
 }
 
-/** The indentation of a block in a list is none of its code. */
+/** A list block's indentation is not part of its code. */
 function dedent(code: string): string {
   const lines = code.split("\n");
   const indents = lines
@@ -205,7 +205,7 @@ function dedent(code: string): string {
   return lines.map((line) => line.slice(Math.min(least, line.length))).join("\n");
 }
 
-/** Of a block whose fence stands on `line`. */
+/** For a block whose fence is on `line`. */
 function leadOf(prose: readonly string[], headings: readonly string[], line: number): string {
   const before: string[] = [];
   const last = Math.max(0, line - 1 - LEAD_DISTANCE);
@@ -224,7 +224,7 @@ function textAround(text: string, { from, to }: Piece): string {
   return `${before.slice(before.lastIndexOf("\n") + 1)} ${after}`;
 }
 
-/** `[text](address "title")`, `[name]: address "title"` and `[text][name]`, as far as the address. */
+/** `[text](address "title")`, `[name]: address "title"` and `[text][name]`, up to the address. */
 const LINK = /(!?)\[([^[\]\n]{0,1000})\](?:(\()\s*|(:)[ \t]*|\[[^[\]\n]{0,1000}\])/g;
 const ADDRESS = /<?([^\s)>]+)>?(?:\s+["'(]([^"'\n]{0,1000})["')])?\s*(\)?)/y;
 
@@ -236,18 +236,18 @@ function findLinks(text: string): readonly MarkdownLink[] {
     const [, bang, said = "", opens, defines] = match;
     ADDRESS.lastIndex = LINK.lastIndex;
     const [whole = "", address = "", title = "", closes] = opens || defines ? (ADDRESS.exec(text) ?? []) : [];
-    LINK.lastIndex += whole.length; // No other link begins within an address.
+    LINK.lastIndex += whole.length; // No other link starts within an address.
     if (opens && !closes) continue;
     links.push({ isImage: bang === "!", text: said, address, title, line: placeOf(match.index).line });
   }
   return links;
 }
 
-/** Lists and quotations within each other; what lies deeper is one text. */
+/** Nested lists and quotations; anything deeper is one text. */
 const MOST_DEPTH = 30;
 /** A longer paragraph is read as several. */
 const MOST_PARAGRAPH = 16_000;
-/** Characters of marks in a row; more are none. */
+/** Marker characters in a row; more do not count. */
 const MOST_MARKS = 64;
 
 const OPEN = "<!--";
@@ -275,8 +275,8 @@ const MARKDOWN_GRAMMAR: MarkdownConfig = {
 };
 
 /**
- * The text as the grammar may see it, with all places kept: no line is too long, and a comment that never ends is none,
- * since it would hide from the scan what it does not hide from a model.
+ * The text as the grammar may see it, with all positions kept: no line is too long, and an unclosed comment does not
+ * count, since it would hide from the scan what a model still reads.
  */
 function boundMarkdown(text: string): string {
   const last = text.lastIndexOf(CLOSE);
@@ -286,7 +286,7 @@ function boundMarkdown(text: string): string {
   return lines.some(({ length }) => length > MOST_PARAGRAPH) ? lines.map(cutLine).join("\n") : ended;
 }
 
-/** At a character that is no part of a mark, which a line end in it would undo. */
+/** At a character that is not part of a marker, which a line break would undo. */
 function cutLine(line: string): string {
   let result = "";
   let start = 0;
@@ -307,7 +307,7 @@ function stopDeep(context: BlockContext, line: Line): boolean {
   return true;
 }
 
-/** To its end, over whatever lies within. The rest of that line is read like any other. */
+/** To its end, across everything within. The rest of that line is read like any other. */
 function takeComment(context: BlockContext, line: Line): false | null {
   if (!line.text.startsWith(OPEN, line.pos)) return false;
   const from = context.lineStart + line.pos;

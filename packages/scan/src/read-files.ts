@@ -1,6 +1,6 @@
 /**
- * Reads the files of a skill for a scan: each once, within bounds, through the one gate, and never through a link; and
- * tells what each is, by its first bytes, its name and its first line.
+ * Reads a skill's files for a scan: each once, within bounds, through the one gate, and never through a link; and
+ * determines each file's type from its first bytes, name and first line.
  */
 import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, readlinkSync, readSync, realpathSync } from "node:fs";
@@ -18,10 +18,10 @@ interface ReadFiles {
   readonly skipped: readonly SkippedPart[];
 }
 
-/** Enough for any signature, and to see what was put behind an image. */
+/** Enough for any signature, and to see what was appended to an image. */
 const EDGE_BYTES = 64 * 1024;
 
-/** `identify`: whether the digests of files are wanted, too. */
+/** `identify`: whether to compute the files' digests too. */
 export function readSkillFiles(
   { form, location, directory }: SkillContent,
   limits: ScanLimits,
@@ -100,7 +100,8 @@ type Content = Pick<
 
 function readContent(descriptor: number, path: string, size: number, bounds: Bounds): Content {
   const { limits, bytesLeft, identify } = bounds;
-  if (bytesLeft <= 0) return { fault: `Not read: more than ${limits.totalBytes} bytes stand before it.` };
+  if (bytesLeft <= 0)
+    return { fault: `Not read: the files before it already exceed ${limits.totalBytes} bytes.` };
   const head = readAt(descriptor, 0, Math.min(size, EDGE_BYTES));
   const signature = signatureOf(head);
   if (signature !== undefined || !looksLikeText(head)) {
@@ -108,7 +109,7 @@ function readContent(descriptor: number, path: string, size: number, bounds: Bou
     return { head, tail, signature };
   }
   if (size > Math.min(limits.fileBytes, bytesLeft)) {
-    return { fault: `Not read as text: it has ${size} bytes; at most ${limits.fileBytes} are read.` };
+    return { fault: `Not read as text: it has ${size} bytes; the limit is ${limits.fileBytes} bytes.` };
   }
   const whole = size <= head.length ? head : readAt(descriptor, 0, size);
   if (!looksLikeText(whole)) return { head, tail: whole.subarray(-EDGE_BYTES) };
@@ -131,7 +132,7 @@ function readAt(descriptor: number, position: number, length: number): Buffer {
   return buffer.subarray(0, read);
 }
 
-/** UTF-8, also when a part ends within a character, or UTF-16 with its mark. A few bytes of another encoding are no disguise. */
+/** UTF-8, also if a part ends within a character, or UTF-16 with its mark. A few bytes in another encoding are fine. */
 function looksLikeText(bytes: Buffer): boolean {
   if (isUtf16(bytes)) return true;
   if (bytes.includes(0)) return false;
@@ -166,7 +167,7 @@ type BinaryKind =
   | "database"
   | "unknown";
 
-/** `least`: how many bytes there must be, where that spares a look at each of them. */
+/** `least`: the minimum number of bytes, to avoid checking each of them. */
 const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp, least?: number])[] = [
   ["executable", "an ELF program", /^\x7fELF/],
   ["executable", "a Windows program", /^MZ[\s\S]{58,}?PE\0\0|^MZ\x90\0/],
@@ -219,7 +220,7 @@ export function signatureOf(head: Uint8Array): Signature | undefined {
   return found && { kind: found[0], what: found[1] };
 }
 
-/** Endings that promise a kind of content. */
+/** Extensions that promise a type of content. */
 const PROMISES: readonly (readonly [RegExp, readonly BinaryKind[]])[] = [
   [/\.(?:png|jpe?g|gif|webp|ico|tiff?|bmp|avif|heic)$/i, ["image", "media"]],
   [/\.pdf$/i, ["document"]],
@@ -231,12 +232,12 @@ const PROMISES: readonly (readonly [RegExp, readonly BinaryKind[]])[] = [
   [/\.(?:mp3|mp4|wav|ogg|flac|mov|avi|webm|m4a|mkv)$/i, ["media"]],
 ];
 
-/** The kinds that a file of this name may be; `undefined` when the name promises none. */
+/** The types that a file of this name may have; `undefined` if the name promises none. */
 export function promisedKinds(path: string): readonly BinaryKind[] | undefined {
   return PROMISES.find(([pattern]) => pattern.test(path))?.[1];
 }
 
-/** By the ending of a file's name, the first line of a script, and the word behind the fence of a code block. */
+/** By a file's extension, a script's first line, or the word after a code fence. */
 const LANGUAGES: readonly (readonly [CodeLanguage, ending: RegExp, shebang: RegExp, tag: RegExp])[] = [
   [
     "shell",
@@ -258,7 +259,7 @@ const LANGUAGES: readonly (readonly [CodeLanguage, ending: RegExp, shebang: RegE
   ["lua", /^\.lua$/, /^#!.*\blua\b/, /^lua$/],
 ];
 
-/** Of a script; the first line counts more than the ending, since the system reads that. */
+/** A script's language; the first line counts more than the extension, since the system reads that. */
 export function languageOf(path: string, text: string): CodeLanguage | undefined {
   const [first = ""] = text.slice(0, 200).split("\n", 1);
   const end = extname(path).toLowerCase();
@@ -266,7 +267,7 @@ export function languageOf(path: string, text: string): CodeLanguage | undefined
   return (told ?? LANGUAGES.find(([, ending]) => ending.test(end)))?.[0];
 }
 
-/** By the word behind the fence of a code block. */
+/** By the word after a code fence. */
 export function languageOfTag(tag: string): CodeLanguage | undefined {
   return LANGUAGES.find(([, , , word]) => word.test(tag))?.[0];
 }

@@ -1,4 +1,4 @@
-/** Every rule of a scan, once, by family. */
+/** All scan rules, by family. */
 import { CREDENTIAL_RULES, SECRET_RULES } from "./rules/credentials.ts";
 import { DOWNLOAD_RULES } from "./rules/download.ts";
 import { EXFILTRATION_RULES } from "./rules/exfiltration.ts";
@@ -38,7 +38,7 @@ export function scanRules(): readonly ScanRule[] {
   return rules;
 }
 
-/** What is worth telling of each rule, without its function. */
+/** Each rule's texts, without its function. */
 export function listScanRules(): readonly RuleFacts[] {
   return scanRules().map(({ find: _, ...facts }) => facts);
 }

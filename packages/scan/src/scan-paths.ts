@@ -1,4 +1,4 @@
-/** The scans of whatever skills lie at some paths: found while the first of them are scanned already. */
+/** Scans all skills at some paths; scanning starts while the search is still running. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { isNoSkill, readSkill, type SkillCandidate, visitPaths } from "@metier/skills";
 import type { SkillContent } from "@metier/skills/trust";
@@ -11,19 +11,19 @@ export interface ScannedPath extends ScanReport {
   readonly location: string;
   /** The skill's folder, absolute. */
   readonly directory: string;
-  /** A lock lists it, and every version of it has another folder. */
+  /** A lock lists it, and every version has another folder. */
   readonly isInstalled?: true;
 }
 
 /** The scans of all skills found at some paths. */
 export interface PathsReport {
-  /** One report for each skill that was found. */
+  /** One report per skill. */
   readonly skills: readonly ScannedPath[];
   /** About the paths themselves: missing, unreadable, without a skill. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Paths are absolute. A skill below another is scanned with it, and as one of its own. */
+/** Paths are absolute. A skill inside another is scanned with it, and also separately. */
 export async function scanPaths(
   paths: readonly string[],
   options: ScanSkillOptions = {},
@@ -35,7 +35,7 @@ export async function scanPaths(
     const found = new Map<string, SkillContent>();
     const note = async (candidate: SkillCandidate, path: string): Promise<boolean> => {
       const { form, file: location, directory } = candidate;
-      const isFolder = form === "directory"; // Which is a skill, whatever stands in it.
+      const isFolder = form === "directory"; // It is a skill, whatever it contains.
       if (!isFolder && isNoSkill(candidate, path, (await readSkill(candidate, "lenient")).checked))
         return false;
       if (found.has(location)) return true;
@@ -62,7 +62,7 @@ function reportNoSkill(path: string): Diagnostic {
     code: "scan.no-skill",
     severity: "error",
     path,
-    message: `No skill was found in \`${path}\`.`,
-    hint: "A skill is a folder with a `SKILL.md`; name one, or a folder of them.",
+    message: `No skill found in \`${path}\`.`,
+    hint: "A skill is a folder with a `SKILL.md`; name one, or a folder of skills.",
   };
 }

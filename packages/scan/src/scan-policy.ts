@@ -1,7 +1,7 @@
 /**
- * What findings mean for a skill that nobody vouched for: from which severity on they block it, which rules are not
- * applied, and what someone looked at and accepted. The same for an installation and for a use, before which a skill is
- * scanned unless a scan of exactly its content is remembered.
+ * What findings mean for an untrusted skill: the severity that blocks it, the ignored rules, and the accepted findings.
+ * The same for installing and for using a skill, which is scanned before use unless a scan of exactly its content is
+ * cached.
  */
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -16,14 +16,14 @@ import { type AcceptedPlace, applyBaselines, type Baseline, loadBaseline } from 
 import { type Finding, isAtLeast } from "./scanned-skill.ts";
 
 export interface ScanPolicy {
-  /** From this severity on a skill is blocked. */
+  /** The lowest severity that blocks a skill. */
   readonly block: ScanSeverity;
-  /** Rules that are not applied, by id. */
+  /** Ignored rules, by id. */
   readonly ignore: readonly string[];
-  /** Names of the skills that are there: one that looks like them may want to be mistaken for them. */
+  /** Names of existing skills: one that looks like them may want to be mistaken for them. */
   readonly knownNames: readonly string[];
   readonly baselines: readonly Baseline[];
-  /** Baselines that could not be read; nothing of them is accepted. */
+  /** Unreadable baselines, which accept nothing. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -46,7 +46,7 @@ export function readScanPolicy(
   };
 }
 
-/** What is left of findings once the rules that are not applied and what was accepted are taken out. */
+/** The findings without ignored rules and accepted ones. */
 export function judgeFindings(
   findings: readonly Finding[],
   place: AcceptedPlace,
@@ -65,20 +65,20 @@ export function blockingFindings(
   return findings.filter(({ severity }) => isAtLeast(severity, block));
 }
 
-/** What holds a skill back. */
+/** What blocks a skill. */
 export interface HeldSkill {
   /** Worst first; at least one. */
   readonly findings: readonly [Finding, ...Finding[]];
   readonly policy: Pick<ScanPolicy, "block" | "diagnostics">;
 }
 
-/** `skill` has the trust that was decided for this use. */
+/** `skill` has the trust decided for this use. */
 export async function holdBack(
   skill: Skill,
   readPolicy: () => ScanPolicy,
   cacheFolder: string | undefined,
 ): Promise<HeldSkill | undefined> {
-  // Given as an object: the program that embeds us wrote it.
+  // Defined in code: the embedding program wrote it.
   if (skill.location === "" || trustAllows(skill.trust.level, "be-used-despite-findings")) return undefined;
   const policy = readPolicy();
   const { name, form, location, directory, locked } = skill;
@@ -90,18 +90,18 @@ export async function holdBack(
   return first && { findings: [first, ...more], policy };
 }
 
-/** One sentence: what was found where, and that it is not used. */
+/** One sentence: what was found where, and that the skill is not used. */
 export function describeHeld(name: string, { findings: [first, ...more], policy }: HeldSkill): string {
   const { id, path, line, message, severity } = first;
   const others = more.length > 0 ? `, and ${more.length} more` : "";
-  return `Skill \`${name}\` is untrusted, and the scan found what blocks it: ${path}:${line} ${message} (\`${id}\`, \`${severity}\`${others}; \`scan.block\` is \`${policy.block}\`).`;
+  return `Skill \`${name}\` is untrusted, and the scan blocks it: ${path}:${line} ${message} (\`${id}\`, \`${severity}\`${others}; \`scan.block\` is \`${policy.block}\`).`;
 }
 
 export function adviseHeld(name: string, { policy: { diagnostics } }: HeldSkill): string {
   const unread = diagnostics.map(({ message }) => ` ${message}`).join("");
-  const advice = `\`metier scan ${name}\` shows all of it. If it is harmless, accept it in a file that \`scan.baseline\` names, or trust the skill with \`metier trust ${name}\`; \`scan.block\` in your config says from which severity on a finding blocks.`;
+  const advice = `See all findings with \`metier scan ${name}\`. If they are harmless, accept them in a file named by \`scan.baseline\`, or trust the skill with \`metier trust ${name}\`; \`scan.block\` in your config sets the lowest severity that blocks.`;
   const upload = (grant: string): string =>
-    `\`metier scan\` on its folder shows all of it. If it is harmless, an admin grants exactly this content: ${grant}.`;
+    `Run \`metier scan\` on its folder to see all findings. If they are harmless, an admin grants exactly this content: ${grant}.`;
   return forReader({ command: advice, program: advice, upload }) + unread;
 }
 
@@ -125,12 +125,12 @@ async function knownFindings(
   const { scanSkill } = await import("./scan-skill.ts");
   const { name, knownNames } = subject;
   const { findings, digest } = await scanSkill(subject, { name, knownNames });
-  // What changed while it was scanned is scanned again by the next use.
+  // If it changed during the scan, the next use scans again.
   if (record && before.ok && digest === before.value.digest) keep(record, findings);
   return findings;
 }
 
-/** Also by what else a scan depends on: the rules, which come with a version, and the names. */
+/** Also keyed by what else a scan depends on: the rules, through their version, and the names. */
 function recordFile(
   cacheFolder: string,
   digest: string,
@@ -155,6 +155,6 @@ function keep(record: string, findings: readonly Finding[]): void {
   try {
     writeAtomic(record, JSON.stringify(findings), { flush: false });
   } catch {
-    // No room or no permission: the next use scans again.
+    // No space or no permission: the next use scans again.
   }
 }

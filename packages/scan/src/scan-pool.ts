@@ -1,7 +1,7 @@
 /**
- * Many skills at once, on more than one core: this thread and further ones take the next skill from one list, until none is
- * left. The reports are those of `scanSkill`, in the order in which the skills were added. Where no thread can be had, or one
- * is lost, this one does the work.
+ * Scans many skills on several cores: this thread and others take the next skill from one list until it is empty. The
+ * reports equal those of `scanSkill`, in the order in which skills were added. If no thread is available, or one is
+ * lost, this one does the work.
  */
 import { getCompileCacheDir } from "node:module";
 import { availableParallelism } from "node:os";
@@ -21,9 +21,9 @@ import {
 /** What a thread starts with. */
 export interface ScanThreadData {
   readonly options: ScanSkillOptions;
-  /** Where scans of the same content are known from. */
+  /** Where known scans of the same content are stored. */
   readonly cacheFolder: string | undefined;
-  /** One number: the job that nobody has taken yet. */
+  /** One number: the next job nobody has taken. */
   readonly next: Int32Array<SharedArrayBuffer>;
   readonly compileCache: string | undefined;
 }
@@ -31,33 +31,33 @@ export interface ScanThreadData {
 /** Without a report, the job could not be done there. */
 type ScanAnswer = readonly [index: number, report: ScanReport | undefined];
 
-/** What a thread says. */
+/** A thread's message. */
 export interface ScanAnswers {
   readonly answers: readonly ScanAnswer[];
-  /** Of so many jobs it knows that others took what it did not take, or that it answered them. */
+  /** For this many jobs, it knows that others took what it did not take, or that it answered them. */
   readonly through: number;
 }
 
 export interface ScanPool {
-  /** It may be begun at once. */
+  /** Work may start at once. */
   add(job: ScanJob): void;
-  /** Starts threads for skills that are going to be added. */
+  /** Starts threads for skills that will be added. */
   warm(): void;
-  /** Once, when all are added. `onSkill` is told before each. */
+  /** Call once, when all are added. `onSkill` is called before each. */
   finish(onSkill?: (done: number, total: number) => void): Promise<readonly ScanReport[]>;
-  /** Ends all threads, whatever they do. To be called in any case. */
+  /** Stops all threads, whatever they do. Always call it. */
   close(): Promise<void>;
 }
 
-/** A thread takes as long to start as so many skills. */
+/** Starting a thread takes as long as scanning this many skills. */
 const WORTH_A_THREAD = 24;
 const MOST_THREADS = 3;
-/** How many go to the threads together, so that each of them is no message of its own. */
+/** How many go to the threads together, to save messages. */
 const BATCH = 32;
-/** Of this thread, between two looks at what the others say. */
+/** How many this thread scans between two checks for the others' answers. */
 const TURN = 8;
 
-/** `cacheFolder`: where what was found is kept, for the next time that the same content is scanned. */
+/** `cacheFolder`: where results are stored for the next scan of the same content. */
 export function openScanPool(options: ScanSkillOptions = {}, cacheFolder?: string): ScanPool {
   const jobs: ScanJob[] = [];
   const reports: (ScanReport | undefined)[] = [];
@@ -106,7 +106,7 @@ export function openScanPool(options: ScanSkillOptions = {}, cacheFolder?: strin
         if (threads?.length && ++turn % TURN === 0) await setImmediate();
       }
       await Promise.all((threads ?? []).map((thread) => thread.isThrough(total)));
-      // A thread that was lost took some of them with it.
+      // A lost thread took some of them with it.
       for (let index = 0; index < total; index++) if (reports[index] === undefined) await scanHere(index);
       known?.save();
       return reports.flatMap((report) => report ?? []);
@@ -118,7 +118,7 @@ export function openScanPool(options: ScanSkillOptions = {}, cacheFolder?: strin
   };
 }
 
-/** Of those that were done before someone asked, too. */
+/** Including those done before someone asked. */
 function startTelling(
   done: number,
   total: number,
@@ -136,7 +136,7 @@ interface KnownJobs {
   save(): void;
 }
 
-/** A report without a digest is of something that cannot be told from something else, and is not kept. */
+/** A report without a digest cannot be identified, so it is not stored. */
 export function openKnown(options: ScanSkillOptions, cacheFolder: string | undefined): KnownJobs | undefined {
   if (cacheFolder === undefined) return undefined;
   const scans = openKnownScans(cacheFolder);
@@ -151,7 +151,7 @@ export function openKnown(options: ScanSkillOptions, cacheFolder: string | undef
   };
 }
 
-/** The next job of those that are known; `undefined` when others took them all. */
+/** The next known job; `undefined` if others took them all. */
 export function take(next: Int32Array<SharedArrayBuffer>, known: number): number | undefined {
   for (let index = Atomics.load(next, 0); index < known; ) {
     const seen = Atomics.compareExchange(next, 0, index, index + 1);
@@ -163,7 +163,7 @@ export function take(next: Int32Array<SharedArrayBuffer>, known: number): number
 
 interface ScanThread {
   readonly worker: Worker;
-  /** When nothing of so many jobs is to come from it any more: it said so, or it is gone. */
+  /** Resolves when nothing more of this many jobs will come from it: it said so, or it is gone. */
   isThrough(jobs: number): Promise<void>;
 }
 
@@ -173,7 +173,7 @@ function startThreads(workerData: ScanThreadData, keep: (answer: ScanAnswer) => 
   try {
     return Array.from({ length: count }, () => startThread(file ?? "", workerData, keep));
   } catch {
-    return []; // A host that allows no threads.
+    return []; // A host that does not allow threads.
   }
 }
 
@@ -182,14 +182,14 @@ function startThread(
   workerData: ScanThreadData,
   keep: (answer: ScanAnswer) => void,
 ): ScanThread {
-  // What the program was started with is none of its business, nor is what it prints there ours.
+  // The thread needs none of the program's arguments, and its output is not ours.
   const quiet = { execArgv: [], env: {}, stdout: true, stderr: true };
-  // A skill leaves many short-lived objects behind: with more room for them, less is looked through to free it.
+  // A scan leaves many short-lived objects: with more room for them, the garbage collector runs less often.
   const resourceLimits = { maxYoungGenerationSizeMb: 64 };
   const worker = new Worker(file, { workerData, resourceLimits, ...quiet });
   let known = 0;
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  worker.on("error", () => undefined); // It is gone then, and what it took is done by this thread.
+  worker.on("error", () => undefined); // It is gone, and this thread does what it took.
   worker.on("message", ({ answers, through }: ScanAnswers) => {
     answers.forEach(keep);
     known = through;

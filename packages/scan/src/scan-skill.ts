@@ -1,6 +1,6 @@
 /**
- * Looks over all files of a skill by the rules. Nothing of a skill is executed, imported or fetched; what could not be looked
- * at is named. The same files give the same report, in the same order.
+ * Checks all files of a skill against the rules. Never executes, imports or fetches anything from the skill, and names
+ * what it could not check. The same files give the same report, in the same order.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -29,23 +29,23 @@ import {
 } from "./scanned-skill.ts";
 
 export interface ScanSkillOptions {
-  /** What the catalog calls it; otherwise its own name. */
+  /** Its name in the catalog; otherwise its own name. */
   readonly name?: string;
-  /** In place of `name`: it is called by its own name, as whoever found it reads it. */
+  /** Instead of `name`: uses its own name, as its finder reads it. */
   readonly candidate?: SkillCandidate;
   /** Names of other skills that this one could be mistaken for. */
   readonly knownNames?: readonly string[];
-  /** Rules that are not applied, by id. */
+  /** Rules to ignore, by id. */
   readonly ignore?: readonly string[];
   readonly limits?: Partial<ScanLimits>;
-  /** `false`: the content identity is known, or not asked for, and no file is read a second time for it. */
+  /** `false`: the content identity is known or not needed, and no file is read a second time for it. */
   readonly identify?: boolean;
 }
 
-/** What was found in the same content before. */
+/** Earlier results for the same content. */
 export type RecallScan = (digest: string, content: SkillContent) => ScanReport | undefined;
 
-/** What the scan of one skill found, and what it could not look at. */
+/** What the scan of one skill found, and what it could not check. */
 export interface ScanReport {
   /** Name of the skill. */
   readonly name: string;
@@ -55,13 +55,13 @@ export interface ScanReport {
   readonly files: number;
   /** Bytes of these files that were read. */
   readonly bytes: number;
-  /** What was not looked at, or only in part, and why. */
+  /** What was skipped, or checked only in part, and why. */
   readonly skipped: readonly SkippedPart[];
-  /** Content identity of what was scanned, `sha256:…`; absent when it cannot be covered whole, or is not asked for. */
+  /** Content identity of what was scanned, `sha256:…`; absent if it cannot be computed, or is not requested. */
   readonly digest?: string;
 }
 
-/** A folder, or a skill of a catalog. */
+/** A folder, or a skill in a catalog. */
 type ScanSubject = SkillContent | { readonly directory: string };
 
 const SKILL_FILE = "SKILL.md";
@@ -93,7 +93,7 @@ export async function scanSkill(
   };
 }
 
-/** By the bytes that were scanned, where all of them were read; otherwise the files are read once more. */
+/** From the scanned bytes, if all of them were read; otherwise the files are read again. */
 function identify(content: SkillContent, files: readonly ScannedFile[]): string | undefined {
   const { form, directory, location } = content;
   const isWhole = form === "directory" && files.some(({ path }) => join(directory, path) === location);
@@ -108,13 +108,13 @@ function identify(content: SkillContent, files: readonly ScannedFile[]): string 
 /** One of many skills. */
 export interface ScanJob {
   readonly subject: ScanSubject;
-  /** What the catalog calls it. */
+  /** Its name in the catalog. */
   readonly name?: string;
-  /** It is called by its own name, as reading it tells. */
+  /** Uses its own name, as read. */
   readonly candidate?: SkillCandidate;
 }
 
-/** `options` are those of all. */
+/** `options` apply to all. */
 export async function scanJob(
   { subject, name, candidate }: ScanJob,
   options: ScanSkillOptions,
@@ -123,13 +123,13 @@ export async function scanJob(
   return scanSkill(subject, { ...presentFields({ name, candidate }), ...options }, recall);
 }
 
-/** What every scan needs, before there is anything to scan. */
+/** What every scan needs, prepared before there is anything to scan. */
 export async function loadScan(): Promise<void> {
   await Promise.all([loadMarkdown(SCAN_LIMITS), import("unbash")]);
   scanRules();
 }
 
-/** The skill file of a folder, also when it is written in another case. */
+/** A folder's skill file, in any letter case. */
 export function toContent(subject: ScanSubject): SkillContent {
   if ("location" in subject) return subject;
   const { directory } = subject;
@@ -170,7 +170,7 @@ async function readScannedSkill(
   };
 }
 
-/** Where the text that was scanned is not the file as it is: it is read once more, as everyone reads it. */
+/** If the scanned text is not the exact file, reads it again as everyone does. */
 async function nameOf(candidate: SkillCandidate | undefined): Promise<string | undefined> {
   if (candidate === undefined) return undefined;
   const { checked } = await readSkill(candidate, "lenient");
@@ -178,8 +178,8 @@ async function nameOf(candidate: SkillCandidate | undefined): Promise<string | u
 }
 
 /**
- * Documents are what a person or a model reads: Markdown, plain text, and the skill file whatever its form. `left` are those
- * that are only read as prose.
+ * Documents are what a person or model reads: Markdown, plain text, and the skill file in any form. `left` are those
+ * read only as prose.
  */
 async function readDocuments(
   files: readonly ScannedFile[],
@@ -195,7 +195,7 @@ async function readDocuments(
     if (!isRead) return [];
     const visible = takeOutInvisible(text).text;
     const parts = takeApart(visible);
-    const reason = `Only read as prose: the documents have more than ${limits.blocks} paragraphs and list items.`;
+    const reason = `Read only as prose: the documents have more than ${limits.blocks} paragraphs and list items.`;
     if (parts === undefined) left.push({ path, reason });
     return [{ file: { ...file, text }, parts: parts ?? takeAsProse(visible) }];
   });
@@ -206,14 +206,14 @@ const PLAIN_TEXT = /\.(?:txt|rst|adoc|html?|prompt|tmpl)$|(?:^|\/)(?:README|LICE
 
 interface AppliedRule {
   readonly findings: readonly Finding[];
-  /** Files in which it applies more often than is listed. */
+  /** Files where it applies more often than listed. */
   readonly left: readonly SkippedPart[];
 }
 
 /** Most rules find nothing in most skills. */
 const NOTHING_APPLIED: AppliedRule = { findings: [], left: [] };
 
-/** Of the same thing in one place, and of too many in one file, the worst are listed: milder ones hide nothing. */
+/** For the same thing in one place, and for too many in one file, lists the worst, so that milder ones hide nothing. */
 function applyRule(rule: ScanRule, skill: ScannedSkill, { hitsPerFile }: ScanLimits): AppliedRule {
   const hits = [...rule.find(skill)];
   if (hits.length === 0) return NOTHING_APPLIED;
@@ -230,7 +230,7 @@ function applyRule(rule: ScanRule, skill: ScannedSkill, { hitsPerFile }: ScanLim
       .filter(([, findings]) => findings.length > hitsPerFile)
       .map(([path, { length }]) => ({
         path,
-        reason: `Not listed: \`${rule.id}\` applies ${length} times, and ${hitsPerFile} are shown.`,
+        reason: `Not listed: \`${rule.id}\` applies ${length} times; only ${hitsPerFile} are shown.`,
       })),
   };
 }

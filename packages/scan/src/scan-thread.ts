@@ -1,10 +1,10 @@
-/** The program of a thread that scans beside another one: takes skills from the list that both have, and says what it found. */
+/** The program of a scan thread: takes skills from the shared list and reports what it finds. */
 import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { ScanAnswers, ScanThreadData } from "./scan-pool.ts";
 import type { ScanJob, ScanReport } from "./scan-skill.ts";
 
-/** Answers that go together. */
+/** Answers sent together. */
 const BATCH = 16;
 
 const { options, cacheFolder, next, compileCache } = workerData as ScanThreadData;
@@ -33,7 +33,7 @@ async function work(): Promise<void> {
   say(jobs.length);
 }
 
-/** What cannot be scanned here is scanned again by the one who asked, who then meets the fault. */
+/** What cannot be scanned here is scanned again by the main thread, which then gets the error. */
 async function tryToScan(job: ScanJob | undefined): Promise<ScanReport | undefined> {
   try {
     return job && (await scanJob(job, options, known?.recallFor(job)));

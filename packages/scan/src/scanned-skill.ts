@@ -1,4 +1,4 @@
-/** A skill as rules see it, how much of it is looked at, what a rule is, and what it finds. */
+/** A skill as rules see it, the scan's limits, what a rule is, and what it finds. */
 import { createHash } from "node:crypto";
 import { compareText } from "@metier/base/text";
 import type { ParsedSkill, SkillManifest } from "@metier/skills";
@@ -8,20 +8,20 @@ import type { MarkdownParts } from "./markdown.ts";
 import type { Signature } from "./read-files.ts";
 
 export interface ScannedFile {
-  /** Below the skill's folder, with `/` between segments. */
+  /** In the skill's folder, with `/` between segments. */
   readonly path: string;
   readonly kind: "file" | "link" | "special";
-  /** Of a link: where it leads. */
+  /** For a link: its target. */
   readonly target?: string;
   readonly size: number;
   readonly executable: boolean;
-  /** Absent when it is no text, or was not read. */
+  /** Absent if it is not text, or was not read. */
   readonly text?: string;
   /** The text is the file, byte for byte. */
   readonly isVerbatim?: boolean;
-  /** Of the bytes that the text was made of, where the file stayed as it was meanwhile. */
+  /** For the bytes of the text, if the file did not change during reading. */
   readonly digest?: string | undefined;
-  /** The first and the last bytes of what is no text. */
+  /** The first and last bytes of a file that is not text. */
   readonly head?: Uint8Array;
   readonly tail?: Uint8Array;
   readonly signature?: Signature | undefined;
@@ -41,10 +41,10 @@ export interface ScannedSkill {
   readonly name: string;
   /** Names that this one could be mistaken for. */
   readonly knownNames: readonly string[];
-  /** Path of the skill file below the folder. */
+  /** Path of the skill file in the folder. */
   readonly skillFile: string;
   readonly files: readonly ScannedFile[];
-  /** What could not be read of it, or whose code could not be followed; `.` is the folder itself. */
+  /** What could not be read, or whose code could not be followed; `.` is the folder itself. */
   readonly unread: readonly SkippedPart[];
   /** Texts for people and models: Markdown and plain text. */
   readonly documents: readonly ScannedDocument[];
@@ -54,33 +54,33 @@ export interface ScannedSkill {
 }
 
 export const SCAN_LIMITS = {
-  /** Files and folders that are listed. */
+  /** Files and folders to list. */
   entries: 20_000,
-  /** Of one file that is read as text. */
+  /** For one file that is read as text. */
   fileBytes: 1024 * 1024,
-  /** Of all files together. */
+  /** For all files together. */
   totalBytes: 64 * 1024 * 1024,
-  /** Of one piece of code that is parsed; longer ones are only read as text. */
+  /** For one piece of code to parse; longer ones are only read as text. */
   codeCharacters: 256 * 1024,
-  /** Of the parsers, for all code of a skill together: real code needs one for two characters or more. */
+  /** Parser steps for all of a skill's code: real code needs one for two characters or more. */
   steps: 1_500_000,
-  /** Paragraphs, headings, list items and code blocks, in all documents of a skill together. */
+  /** Paragraphs, headings, list items and code blocks, in all documents of a skill. */
   blocks: 200_000,
-  /** Of a syntax tree; what lies deeper is not followed. */
+  /** Depth of a syntax tree; anything deeper is not followed. */
   depth: 200,
-  /** Of the syntax tree of one piece of code. */
+  /** Nodes in the syntax tree of one piece of code. */
   nodes: 200_000,
   /** Pieces of code in one file: blocks, commands, code within code. */
   pieces: 500,
-  /** That one rule reports for one file. */
+  /** Hits that one rule reports for one file. */
   hitsPerFile: 20,
 };
 
 export type ScanLimits = Readonly<Record<keyof typeof SCAN_LIMITS, number>>;
 
-/** Something that was not looked at, or not wholly. */
+/** Something that was not checked, or only in part. */
 export interface SkippedPart {
-  /** Below the skill's folder, with `/` between segments; `.` is the folder itself. */
+  /** In the skill's folder, with `/` between segments; `.` is the folder itself. */
   readonly path: string;
   /** One sentence. */
   readonly reason: string;
@@ -105,12 +105,12 @@ export const RULE_FAMILIES = [
 export type RuleFamily = (typeof RULE_FAMILIES)[number];
 
 export interface RuleFacts {
-  /** `<family>.<what>`; never changes its meaning. */
+  /** `<family>.<what>`; its meaning never changes. */
   readonly id: string;
   readonly family: RuleFamily;
-  /** The worst it can be; a single finding may be milder where its place says so. */
+  /** The worst it can be; a single finding may be milder because of its place. */
   readonly severity: ScanSeverity;
-  /** What is there, as a sentence without a stop. */
+  /** What was found, as a sentence without a period. */
   readonly title: string;
   /** Why that is dangerous, and why it has this severity. */
   readonly explanation: string;
@@ -123,13 +123,13 @@ export interface Hit {
   readonly path: string;
   readonly line: number;
   readonly column?: number;
-  /** As it stands in the file; cleaned and cut later. */
+  /** As in the file; cleaned and truncated later. */
   readonly seen: string;
-  /** What to show instead, where what was seen must not be shown. */
+  /** What to show instead of a match that must not be shown. */
   readonly shown?: string;
-  /** More about this one, behind the title; begins in lower case. */
+  /** More about this hit, after the title; starts in lowercase. */
   readonly detail?: string | undefined;
-  /** Milder than the rule's, or the rule's own. */
+  /** The rule's severity, or a milder one. */
   readonly severity?: ScanSeverity | undefined;
 }
 
@@ -137,26 +137,26 @@ export interface ScanRule extends RuleFacts {
   find(skill: ScannedSkill): Iterable<Hit>;
 }
 
-/** Rules by their ids, of which the first word is the family. */
+/** Rules by id; the first word of an id is the family. */
 export type RuleTable = Readonly<Record<`${RuleFamily}.${string}`, Omit<ScanRule, "id" | "family">>>;
 
-/** One thing that a scan rule found in a skill. */
+/** One finding of a scan rule in a skill. */
 export interface Finding {
-  /** Of the rule; stable: `exfiltration.secret`. */
+  /** The rule's stable id: `exfiltration.secret`. */
   readonly id: string;
-  /** At most the rule's severity; milder where the place makes it less dangerous. */
+  /** At most the rule's severity; milder if the place makes it less dangerous. */
   readonly severity: ScanSeverity;
-  /** Below the skill's folder, with `/` between segments. */
+  /** In the skill's folder, with `/` between segments. */
   readonly path: string;
-  /** 1-based; 1 where a file is meant as a whole. */
+  /** 1-based; 1 for a file as a whole. */
   readonly line: number;
-  /** 1-based. Absent where only the line is known. */
+  /** 1-based. Absent if only the line is known. */
   readonly column?: number;
   /** What was found, as one sentence. */
   readonly message: string;
-  /** What was seen there, cleaned and cut. Secrets are masked in it. */
+  /** The matched text, cleaned and truncated. Secrets are masked. */
   readonly evidence?: string;
-  /** The same for the same thing in the same file, on whatever line it stands. */
+  /** The same for the same finding in the same file, on any line. */
   readonly fingerprint: string;
 }
 
@@ -180,7 +180,7 @@ export function compareFindings(a: Finding, b: Finding): number {
   );
 }
 
-/** Blanks do not count, so that indenting a line changes nothing. */
+/** Ignores whitespace, so that indenting a line changes nothing. */
 export function fingerprintOf(id: string, path: string, seen: string): string {
   const normal = seen.normalize("NFC").replace(/\s+/g, " ").trim();
   return createHash("sha256").update(`${id}\0${path}\0${normal}`).digest("hex").slice(0, 32);

@@ -75,10 +75,10 @@ test("the same findings give the same bytes", () => {
 });
 
 test.each([
-  ["no JSON", "{", /is no JSON/],
-  ["another version", '{"version": 2, "accepted": []}', /has the version 2, and 1 is read/],
-  ["no list", '{"version": 1}', /has no list `accepted`/],
-  ["a wrong entry", '{"version": 1, "accepted": [{"skill": 1}]}', /has no list `accepted`/],
+  ["no JSON", "{", /is not valid JSON/],
+  ["another version", '{"version": 2, "accepted": []}', /has version 2; only version 1 is supported/],
+  ["no list", '{"version": 1}', /has no `accepted` list/],
+  ["a wrong entry", '{"version": 1, "accepted": [{"skill": 1}]}', /has no `accepted` list/],
 ])("a file with %s is refused", (_, text, message) => {
   const reading = readBaseline(FILE, text);
   expect(reading).toMatchObject({ ok: false, refusal: { message: expect.stringMatching(message) } });

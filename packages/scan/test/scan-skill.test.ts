@@ -37,7 +37,7 @@ test("a finding has the place, the evidence and the rule", async () => {
     line: 3,
     column: 3,
   });
-  expect(first?.message).toBe("Credentials are read and sent away: `~/.ssh/id_rsa` to `example.com`.");
+  expect(first?.message).toBe("Reads credentials and sends them away: `~/.ssh/id_rsa` to `example.com`.");
   expect(first?.evidence).toContain("cat ~/.ssh/id_rsa");
 });
 
@@ -115,7 +115,7 @@ test("what is not read is named, and is a finding", async () => {
   const directory = skillFolder({ "big.sh": `${"# long\n".repeat(1000)}${STEALS}` });
   const report = await scanSkill({ directory }, { limits: { fileBytes: 2000 } });
   expect(report.skipped).toEqual([
-    { path: "big.sh", reason: expect.stringContaining("at most 2000 are read") },
+    { path: "big.sh", reason: expect.stringContaining("the limit is 2000 bytes") },
   ]);
   expect(report.findings).toMatchObject([{ id: "files.unread", path: "big.sh", severity: "medium" }]);
 });

@@ -1,4 +1,4 @@
-/** What the API answers with about evaluations and routing, as types alone. The door is `api.ts`. */
+/** Response types about evaluations and routing. The door is `api.ts`. */
 import type { JsonObject } from "@metier/base/json";
 import type { ApiHit } from "./api.ts";
 
@@ -23,15 +23,15 @@ export interface ApiSpread {
   readonly stddev: number;
 }
 
-/** `GET /v1/evals/{skill}/{number}`: what an iteration left behind, without places. */
+/** `GET /v1/evals/{skill}/{number}`: what an iteration left behind, without server paths. */
 export interface ApiIteration {
   readonly skill: string;
   readonly number: number;
-  /** `benchmark.json`, of tasks with the skill and without it. */
+  /** `benchmark.json`: tasks with and without the skill. */
   readonly benchmark?: JsonObject;
-  /** `triggers.json`, of requests that are for the skill or not. */
+  /** `triggers.json`: requests that are or aren't for the skill. */
   readonly triggers?: JsonObject;
-  /** What was asked for, of each eval. */
+  /** The task of each eval. */
   readonly evals?: readonly ApiEvalTask[];
 }
 
@@ -45,7 +45,7 @@ export interface ApiEvalTask {
 /** `GET /v1/routing`. */
 export interface ApiRouting {
   readonly names: readonly string[];
-  /** Row: whose words; column: how well that skill answers to them. Absent where there are too many skills. */
+  /** Row: whose words; column: how well that skill matches them. Absent if there are too many skills. */
   readonly matrix?: readonly (readonly number[])[];
   readonly pairs: readonly {
     readonly skills: readonly [string, string];
@@ -54,9 +54,9 @@ export interface ApiRouting {
     readonly similarity: number;
     readonly suggestion: string;
   }[];
-  /** There are more skills than are compared with each other, which are this many: then there are no pairs. */
+  /** There are more skills than this number, so they aren't compared and there are no pairs. */
   readonly mostCompared?: number;
-  /** Where requests went that somebody wrote down, by words alone or by a model. Absent: none were asked. */
+  /** Where recorded requests went, by words alone or by a model. Absent: none. */
   readonly routed?: readonly ApiRouted[];
 }
 
@@ -77,10 +77,10 @@ export interface ApiRouted {
 /** `GET /v1/routing/why?q=&skill=`: what would make this skill win. */
 export interface ApiRoutingWhy {
   readonly skill: string;
-  /** 1 is the best; absent: it was not found at all. */
+  /** 1 is the best; absent: it wasn't found. */
   readonly rank?: number;
   readonly winner?: ApiHit;
   readonly hit?: ApiHit;
-  /** Words of the request that the winner has and this skill lacks, those that count most first. */
+  /** Words of the request that the winner has and this skill lacks, most important first. */
   readonly lacks: readonly { readonly word: string; readonly gain: number }[];
 }

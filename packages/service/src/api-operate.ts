@@ -1,10 +1,10 @@
-/** What the API answers to those who run the service: tenants, keys, workers, the queue, quotas and the audit log. */
+/** Response types for operators: tenants, keys, workers, the queue, quotas and the audit log. */
 import type { Json } from "@metier/base/json";
 import type { ApiUsage } from "./api.ts";
 
 /** `GET /v1/tenants`, `POST /v1/tenants`. For the platform's admins. */
 export interface ApiTenant {
-  /** Made by the service; what keys, runs and the audit log have. */
+  /** Created by the service; used in keys, runs and the audit log. */
   readonly id: string;
   readonly name: string;
   readonly createdAt: string;
@@ -12,7 +12,7 @@ export interface ApiTenant {
   readonly status: "active" | "deleting";
 }
 
-/** `GET /v1/keys`: keys of the own tenant; `?tenant=` for the platform's admins. */
+/** `GET /v1/keys`: the caller's tenant's keys; `?tenant=` for the platform's admins. */
 export interface ApiKey {
   readonly id: string;
   readonly tenant: string;
@@ -24,7 +24,7 @@ export interface ApiKey {
   readonly createdAt: string;
   readonly expiresAt?: string;
   readonly revokedAt?: string;
-  /** In the answer that makes it, and nowhere else. */
+  /** Only in the response that creates it. */
   readonly key?: string;
 }
 
@@ -34,11 +34,11 @@ export interface ApiWorker {
   readonly host: string;
   readonly version: string;
   readonly slots: number;
-  /** How many runs it advances now. */
+  /** How many runs it is advancing now. */
   readonly active: number;
   readonly startedAt: string;
   readonly seenAt: string;
-  /** `draining`: takes no more runs. `silent`: nothing was heard of it for a while; others go on with its runs. */
+  /** `draining`: takes no more runs. `silent`: it hasn't reported for a while; others continue its runs. */
   readonly state: "working" | "draining" | "silent";
 }
 
@@ -52,7 +52,7 @@ export interface ApiTenantQueue {
   readonly oldestAt?: string;
 }
 
-/** `GET /v1/queue`: of all tenants for `operate` in `default`, else of the own one. */
+/** `GET /v1/queue`: of all tenants for `operate` in `default`, else of the caller's. */
 export interface ApiQueue {
   readonly queued: number;
   readonly running: number;
@@ -61,7 +61,7 @@ export interface ApiQueue {
   readonly tenants: readonly ApiTenantQueue[];
 }
 
-/** What is allowed; what is absent is not limited. */
+/** The limits; an absent one is unlimited. */
 export interface ApiQuotaLimits {
   readonly concurrentRuns?: number;
   readonly openRuns?: number;
@@ -73,12 +73,12 @@ export interface ApiQuotaLimits {
 
 /** `GET /v1/quotas`, `PUT /v1/quotas` (users' part, by the tenant's admins), `GET|PUT /v1/tenants/{id}/quotas`. */
 export interface ApiQuotas {
-  /** Of all of the tenant. Set by the platform's admins. */
+  /** For the whole tenant. Set by the platform's admins. */
   readonly tenant: ApiQuotaLimits;
-  /** Of each user, unless `users` names them. */
+  /** For each user, unless listed in `users`. */
   readonly eachUser: ApiQuotaLimits;
   readonly users: Readonly<Record<string, ApiQuotaLimits>>;
-  /** What the tenant uses now. */
+  /** The tenant's current usage. */
   readonly used: Required<ApiQuotaLimits>;
 }
 
@@ -86,7 +86,7 @@ export interface ApiQuotas {
 export interface ApiAuditLine {
   readonly seq: number;
   readonly at: string;
-  /** Who did it; a pseudonym where the person was deleted. */
+  /** Who did it; a pseudonym if the person was deleted. */
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
@@ -95,12 +95,12 @@ export interface ApiAuditLine {
   readonly digest: string;
 }
 
-/** One entry of `GET /v1/usage?by=day|skill|user`: of root runs that have ended. */
+/** One entry of `GET /v1/usage?by=day|skill|user`: for root runs that have ended. */
 export interface ApiUsageSum extends ApiUsage {
-  /** The day (`2026-11-17`, UTC), the skill or the user; empty where a run has none. */
+  /** The day (`2026-11-17`, UTC), skill or user; empty if a run has none. */
   readonly key: string;
   readonly runs: number;
-  /** Of runs whose price is known. */
+  /** Of runs with a known price. */
   readonly cost: number;
   readonly runsWithoutCost: number;
   readonly activeMs: number;

@@ -1,25 +1,25 @@
-/** What the API answers about skills: the catalog, one skill with its files and versions, and what a run of it would do. */
+/** Response types about skills: the catalog, one skill with its files and versions, and a preview of its run. */
 import type { Json, JsonObject, JsonSchema } from "@metier/base/json";
 import type { ApiDiagnostic, ApiList } from "./api.ts";
 
 /** One skill of the catalog, whatever its status. */
 export interface ApiCatalogSkill {
-  /** `scope:name`: reaches it even where another one of its name hides it. */
+  /** `scope:name`: finds it even if another skill with its name hides it. */
   readonly address: string;
   readonly name: string;
   readonly description: string;
   readonly scope: string;
   readonly source: "server" | "upload";
   readonly status: "enabled" | "disabled" | "unavailable" | "shadowed" | "invalid";
-  /** Why it has that status; of one that is enabled: absent. */
+  /** Why it has that status; absent if enabled. */
   readonly reason?: string;
   readonly trust: "trusted" | "untrusted";
   readonly trustReason: string;
   readonly isForUsers: boolean;
   readonly isForModels: boolean;
-  /** Tokens that its line in the listing costs, about. */
+  /** Approximate tokens of its line in the listing. */
   readonly listingTokens: number;
-  /** Tokens that its instructions cost once it is used, about. */
+  /** Approximate tokens of its instructions. */
   readonly bodyTokens: number;
   readonly errors: number;
   readonly warnings: number;
@@ -28,16 +28,16 @@ export interface ApiCatalogSkill {
 
 /** `GET /v1/catalog`. */
 export interface ApiCatalog extends ApiList<ApiCatalogSkill> {
-  /** What is wrong outside of any skill: sources and configuration. */
+  /** Problems outside of any skill: sources and configuration. */
   readonly diagnostics: readonly ApiDiagnostic[];
 }
 
 /** Why a skill was found: one word of the request. */
 interface ApiFoundWord {
   readonly word: string;
-  /** Where it stands: `name`, `description`, `tags`, `body`, … */
+  /** Where it appears: `name`, `description`, `tags`, `body`, … */
   readonly fields: readonly string[];
-  /** Its part of the score, 0 to 1. */
+  /** Its share of the score, 0 to 1. */
   readonly share: number;
 }
 
@@ -46,13 +46,13 @@ export interface ApiHit {
   readonly description: string;
   readonly score: number;
   readonly words: readonly ApiFoundWord[];
-  /** Words of the request that this skill does not have. */
+  /** Words of the request that this skill lacks. */
   readonly missing: readonly string[];
 }
 
 /** `GET /v1/catalog/find?q=`. */
 export interface ApiFind extends ApiList<ApiHit> {
-  /** The words that were looked for, after folding. */
+  /** The normalized search words. */
   readonly words: readonly string[];
 }
 
@@ -68,12 +68,12 @@ export interface ApiListing {
   readonly counted: readonly string[];
 }
 
-/** A field of a manifest as it is written, and what became of it. */
+/** A manifest field as written, and how it is used. */
 export interface ApiManifestField {
   readonly field: string;
-  /** What counts: after checks and defaults. */
+  /** The effective value: after checks and defaults. */
   readonly value: Json;
-  /** `given`: as written. `default`: not written. `ignored`: nothing reads it. The others are findings. */
+  /** `given`: as written. `default`: not written. `ignored`: not used. The others are findings. */
   readonly verdict: "given" | "default" | "ignored" | "warning" | "error";
   readonly remarks: readonly string[];
 }
@@ -94,7 +94,7 @@ export interface ApiSkillVersion {
   readonly at?: string;
 }
 
-/** What another program makes of the skill. */
+/** How another program treats the skill. */
 export interface ApiClientVerdict {
   readonly client: string;
   readonly name: string;
@@ -117,12 +117,12 @@ export interface ApiSkill extends ApiCatalogSkill {
   readonly diagnostics: readonly ApiDiagnostic[];
   readonly findings: readonly ApiFinding[];
   readonly tests: readonly { readonly file: string; readonly name: string; readonly cases: number }[];
-  /** The skills of the same name that this one hides, and the one that hides it: addresses. */
+  /** The addresses of skills with the same name that this one hides, and of the one that hides it. */
   readonly shadows: readonly string[];
   readonly shadowedBy?: string;
   readonly capabilities: readonly { readonly id: string; readonly provider?: string }[];
   readonly inputSchema?: JsonSchema;
-  /** Names of positional arguments, where the skill says. */
+  /** Names of positional arguments, if declared. */
   readonly arguments: readonly string[];
 }
 
@@ -139,7 +139,7 @@ export interface ApiFinding {
 export interface ApiFileText {
   readonly path: string;
   readonly size: number;
-  /** Absent: not a text. */
+  /** Absent: not text. */
   readonly text?: string;
   readonly isCut: boolean;
 }
@@ -154,9 +154,9 @@ export interface ApiDiffLine {
 export interface ApiFileDiff {
   readonly path: string;
   readonly change: "added" | "removed" | "changed";
-  /** Absent: not a text, or too large to compare. */
+  /** Absent: not text, or too large to compare. */
   readonly hunks?: readonly { readonly lines: readonly ApiDiffLine[] }[];
-  /** Those on lines that are new. */
+  /** Findings on new lines. */
   readonly findings: readonly ApiFinding[];
 }
 

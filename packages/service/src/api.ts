@@ -1,6 +1,6 @@
 /**
- * What the API answers with, as types alone: the inspector's page and clients in TypeScript read answers by these names. The
- * routes are held to them where they are written.
+ * The response types of the API, for the inspector's page and TypeScript clients. The routes are checked against them
+ * where they are written.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json, JsonObject } from "@metier/base/json";
@@ -47,20 +47,20 @@ export type {
   ApiSkillVersion,
 } from "./api-skills.ts";
 
-/** A page of a list. */
+/** One page of a list. */
 export interface ApiList<Item> {
   readonly data: readonly Item[];
-  /** Asks for the page behind this one. */
+  /** Pass it to get the next page. */
   readonly next?: string;
 }
 
-/** What every refusal says. */
+/** The body of every refusal. */
 export interface ApiError {
   readonly error: { readonly code: string; readonly message: string; readonly hint?: string };
 }
 
 export type ApiDiagnostic = Omit<Diagnostic, "path"> & {
-  /** Below the skill's folder; absent: the skill as a whole. */
+  /** Relative to the skill's folder; absent: the whole skill. */
   readonly path?: string;
 };
 
@@ -82,7 +82,7 @@ export interface ApiUsage {
   readonly totalTokens: number;
 }
 
-/** A line of `GET /v1/runs`. */
+/** An item of `GET /v1/runs`. */
 export interface ApiRunSummary {
   readonly id: string;
   readonly status: ApiRunStatus;
@@ -101,7 +101,7 @@ export interface ApiRunSummary {
   readonly usage?: ApiUsage;
   readonly cost?: number;
   readonly isCancelled?: boolean;
-  /** `kept`: a run of the command line that is only looked at. */
+  /** `kept`: a command line run that can only be viewed. */
   readonly origin?: "kept";
 }
 
@@ -122,7 +122,7 @@ export interface ApiRun extends ApiRunSummary {
   readonly children?: readonly ApiRunSummary[];
 }
 
-/** One event of a run, as `GET /v1/runs/{id}/events` sends it: a `RunEvent` without places of the server. */
+/** One event of a run from `GET /v1/runs/{id}/events`: a `RunEvent` without server paths. */
 export type ApiRunEvent = JsonObject & {
   readonly type: string;
   readonly seq: number;
@@ -130,13 +130,13 @@ export type ApiRunEvent = JsonObject & {
   readonly runId: string;
 };
 
-/** `GET /v1/changes`, server-sent: what lists must look at again. */
+/** `GET /v1/changes`, server-sent: what lists must reload. */
 export interface ApiChange {
   readonly kind: "run" | "approval" | "catalog";
   readonly id?: string;
 }
 
-/** A line of `GET /v1/approvals`. */
+/** An item of `GET /v1/approvals`. */
 export interface ApiApproval {
   readonly id: string;
   readonly run: string;
@@ -146,18 +146,18 @@ export interface ApiApproval {
   readonly skill?: string;
   readonly tool?: string;
   readonly input?: Json;
-  /** Of a change by a capability: what it does, and with whose account. */
+  /** For a capability's change: what it does, and with whose account. */
   readonly description?: string;
   readonly account?: string;
   readonly accountName?: string;
   readonly user?: string;
-  /** The input is too large to be shown whole: it can only be approved with another one. */
+  /** The input is too large to show in full: it can only be approved with another one. */
   readonly isCut?: boolean;
   /** Why it is asked. */
   readonly rule?: string;
-  /** Of a call that writes a file: unified. */
+  /** For a call that writes a file: a unified diff. */
   readonly diff?: string;
-  /** The line of the policy that "always" would write; absent: no rule can say it. */
+  /** The policy line that "always" would write; absent: no rule can say it. */
   readonly alwaysRule?: string;
   readonly askedAt?: string;
   readonly expiresAt?: string;
@@ -171,7 +171,7 @@ export interface ApiStatistics {
   readonly to: string;
   readonly days: readonly ApiDayStatistics[];
   readonly skills: readonly ApiSkillStatistics[];
-  /** Usable skills that no run in this time used. */
+  /** Usable skills that no run used in this period. */
   readonly neverUsed: readonly string[];
 }
 
@@ -189,7 +189,7 @@ export interface ApiSkillStatistics extends Omit<ApiDayStatistics, "day"> {
   readonly skill: string;
 }
 
-/** A line of `GET /v1/questions`. */
+/** An item of `GET /v1/questions`. */
 export interface ApiQuestion {
   readonly id: string;
   readonly run: string;
@@ -199,7 +199,7 @@ export interface ApiQuestion {
   readonly askedAt?: string;
 }
 
-/** A line of `GET /v1/agents`. */
+/** An item of `GET /v1/agents`. */
 export interface ApiAgent {
   readonly name: string;
   readonly version: number;
@@ -207,7 +207,7 @@ export interface ApiAgent {
   readonly createdAt: string;
 }
 
-/** A line of `GET /v1/schedules`. */
+/** An item of `GET /v1/schedules`. */
 export interface ApiSchedule {
   readonly id: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** What other packages may use of `@metier/service`. */
+/** The exports of `@metier/service`. */
 export { exportKeptRun } from "./local/export-kept-run.ts";
 export { startInspect } from "./local/start-inspect.ts";
 export { startLocalService } from "./local/start-local-service.ts";

@@ -1,4 +1,4 @@
-/** What handlers work with: the stores, the engine, and what the service keeps while it runs. Made once, at the start. */
+/** What handlers work with: the stores, the engine, and the service's own state. Created once, at startup. */
 
 import type { Result } from "@metier/base/result";
 import type { JournalStore, RecordStore, RunEngine } from "@metier/durable";
@@ -18,69 +18,69 @@ import type { SkillShelf } from "./shelf/skill-shelf.ts";
 import type { WorkerRegistry } from "./workers/worker-registry.ts";
 
 export interface ServiceLimits {
-  /** Of a JSON body. */
+  /** For a JSON body. */
   readonly bodyBytes: number;
-  /** Of an uploaded archive, packed. */
+  /** For an uploaded archive, packed. */
   readonly uploadBytes: number;
-  /** Open event streams of one key. */
+  /** Open event streams per key. */
   readonly streamsPerKey: number;
   /** Wrong keys from one address within a minute. */
   readonly failedSignIns: number;
 }
 
 export interface ServiceTimes {
-  /** Between two signs of life on a quiet event stream. */
+  /** Between two heartbeats on a quiet event stream. */
   readonly heartbeatMs: number;
-  /** How often a stream looks by itself, should no notice come. */
+  /** How often a stream checks on its own, if no notice arrives. */
   readonly pollMs: number;
-  /** Between two looks for due schedules and expired questions. */
+  /** Between two checks for due schedules and expired questions. */
   readonly sweepMs: number;
 }
 
-/** What an approval can become: a rule of the user's config. */
+/** Turns an approval into a rule of the user's config. */
 interface RuleEditing {
   mayEdit(identity: Identity): boolean;
   /** Patterns of calls that are allowed from now on. */
   allow(patterns: readonly string[]): Promise<Result<undefined>>;
 }
 
-/** Of a run that another process works on: why nothing is done with it here, and who can. */
+/** For a run in another process: why nothing can be done here, and who can. */
 export interface RunElsewhere {
   readonly message: string;
   readonly hint: string;
 }
 
-/** The one person whom an inspector is for, at their own machine. */
+/** The one person an inspector is for, on their own machine. */
 export interface InspectingPerson {
-  /** Who asks, in runs that are started here. */
+  /** The caller of runs started here. */
   readonly caller: Caller;
-  /** Why no run can be started here; absent: they can. */
+  /** Why runs can't be started here; absent: they can. */
   readonly noRuns?: RunElsewhere | undefined;
 }
 
-/** What is kept beside journal, engine and records; each may be called again for what is gone already. */
+/** What is stored besides journal, engine and records; each call can be repeated for what is already gone. */
 interface ForgetParts {
   /** Folders of a run. */
   run(runId: string): Promise<void>;
-  /** What capabilities keep of a user. */
+  /** What capabilities store about a user. */
   user(tenant: string, userId: string): Promise<void>;
-  /** Uploaded skills and whatever else is a tenant's. */
+  /** Uploaded skills and everything else of a tenant. */
   tenant(tenant: string): Promise<void>;
-  /** The file in which this machine notes whom it has forgotten. Absent: it is the only machine. */
+  /** The file in which this machine records whom it has forgotten. Absent: it is the only machine. */
   readonly notes?: string | undefined;
 }
 
 export interface ServiceContext extends ServiceDoor {
-  /** Whoever writes through it wakes the streams of that run. */
+  /** Writing through it wakes the streams of that run. */
   readonly journal: JournalStore;
   readonly records: RecordStore;
   readonly engine: RunEngine;
   readonly version: string;
   /** Absent: a service for many. */
   readonly person?: InspectingPerson | undefined;
-  /** `undefined`: it is this service that works on the run. */
+  /** `undefined`: this service works on the run. */
   findOwner(runId: string): Promise<RunElsewhere | undefined>;
-  /** Absent: no rule can be written from here. */
+  /** Absent: rules can't be written from here. */
   readonly rules?: RuleEditing | undefined;
   readonly shelf: SkillShelf;
   /** Absent: there is no page. */
@@ -89,11 +89,11 @@ export interface ServiceContext extends ServiceDoor {
   readonly tenantKeys: Pick<TenantKeys, "of" | "destroy">;
   /** Which processes advance runs. */
   readonly workers: WorkerRegistry;
-  /** What happens in runs that this process advances, counted. */
+  /** Counts events of runs that this process advances. */
   readonly runMetrics: RunMetrics;
-  /** Which addresses of tenants may be asked. */
+  /** Which tenant addresses may be contacted. */
   readonly egress: TenantEgress;
-  /** Whether a tenant without models is told so at once; otherwise its run says it. */
+  /** Whether a tenant without models is refused immediately; otherwise its run reports it. */
   readonly needsModels: boolean;
   /** How many bytes a tenant has stored. */
   storedBytes(tenant: string): Promise<number>;
@@ -105,12 +105,12 @@ export interface ServiceContext extends ServiceDoor {
   readonly times: ServiceTimes;
   /** Whether METIER_ADMIN_KEY is set: then the last admin key may be revoked. */
   readonly hasAdminKey: boolean;
-  /** Folders of this machine, each with the name that clients see in its place. */
+  /** This machine's folders, each with the name that clients see instead. */
   readonly hiddenFolders: readonly (readonly [folder: string, shown: string])[];
-  /** The work folder of a run, if it is on this machine. */
+  /** A run's work folder, if it is on this machine. */
   workFolder(runId: string): Promise<string | undefined>;
   readonly forget: ForgetParts;
-  /** After old runs were removed: what only they needed. */
+  /** After old runs were removed: removes what only they needed. */
   tidy(): Promise<void>;
   now(): number;
   /** Aborted when the service stops. */

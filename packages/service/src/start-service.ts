@@ -1,6 +1,6 @@
 /**
- * `startService`: the API, a worker and the sweep over one store and one engine, until `stop`. Whoever calls it brings what
- * is outside of this room: how a run is advanced, which skills there are, where work folders lie, how secrets are sealed.
+ * `startService`: the API, a worker and the sweep on one store and engine, until `stop`. The caller provides what is
+ * outside of this room: how runs advance, which skills exist, where work folders are, how secrets are sealed.
  */
 
 import type {
@@ -27,6 +27,7 @@ import type { KeyStore } from "./keys/key-store.ts";
 import type { OidcSettings } from "./keys/oidc-settings.ts";
 import { openDoor } from "./keys/open-door.ts";
 import { KEY_SCOPES } from "./keys/scopes.ts";
+import { ALL_PROTOCOLS } from "./protocols/all-protocols.ts";
 import { allRoutes } from "./routes/all-routes.ts";
 import { SYSTEM_ROUTES } from "./routes/system-routes.ts";
 import { createRunNotices, type RunNotices, watchJournal } from "./runs/run-notices.ts";
@@ -41,41 +42,42 @@ import { openWorkerRegistry } from "./workers/worker-registry.ts";
 export interface ServiceOptions {
   readonly store: { readonly journal: JournalStore; readonly records: RecordStore };
   readonly engine: RunEngine;
-  /** Other processes on the same store. Left out: there are none. */
+  /** Other processes on the same store. Absent: there are none. */
   readonly bus?: NoticeBus | undefined;
   /**
-   * Makes what advances a run, on a journal that tells open event streams of each write: it must write to this one, and tell
-   * `onEvent` of each event. Left out: this process only answers requests, and workers elsewhere advance.
+   * Creates the function that advances a run, on a journal that notifies open event streams of each write: it must
+   * write to this one, and pass each event to `onEvent`. Absent: this process only answers requests, and workers
+   * elsewhere advance runs.
    */
   readonly openAdvance?: (
     journal: JournalStore,
     notices: Pick<RunNotices, "wrote">,
     onEvent: (event: RunEvent) => void,
   ) => (lease: RunLease) => Promise<AdvanceOutcome>;
-  /** It only advances runs, and answers nothing but whether it is alive and how it does. */
+  /** It only advances runs, and answers only health and metrics. */
   readonly isWorker?: boolean | undefined;
   readonly shelf: SkillShelf;
-  /** What can be told about the skills of this machine. */
+  /** Reports about this machine's skills. */
   readonly insight: Insight;
   /** Seal the secrets that clients write. */
   readonly tenantKeys: ServiceContext["tenantKeys"];
-  /** The work folder of a run on this machine. */
+  /** A run's work folder on this machine. */
   readonly workFolder: (runId: string) => Promise<string | undefined>;
-  /** Folders of this machine, such as the home folder, each with the name that clients see in its place. */
+  /** This machine's folders, such as the home folder, each with the name that clients see instead. */
   readonly hiddenFolders?: ServiceContext["hiddenFolders"];
   /** After old runs were removed: removes what only they needed, such as snapshots. Default: nothing. */
   readonly tidy?: () => Promise<void>;
-  /** `METIER_ADMIN_KEY`. Left out: an admin key is made when there is none, and given back once. */
+  /** `METIER_ADMIN_KEY`. Absent: an admin key is created if there is none, and returned once. */
   readonly adminKey?: string | undefined;
-  /** Whose tokens are taken, and who signs people in on the page. Left out: keys only. */
+  /** Whose tokens are accepted, and who signs people in on the page. Absent: keys only. */
   readonly oidc?: OidcSettings | undefined;
-  /** What is kept of runs, users and tenants beside journal, engine and records. Default: nothing. */
+  /** What is stored about runs, users and tenants besides journal, engine and records. Default: nothing. */
   readonly forget?: Partial<ServiceContext["forget"]>;
-  /** Which addresses of tenants may be asked. Default: public ones. */
+  /** Which tenant addresses may be contacted. Default: public ones. */
   readonly egress?: ServiceContext["egress"];
-  /** Whether a tenant without models is told so at once. Default: its run says it. */
+  /** Whether a tenant without models is refused immediately. Default: its run reports it. */
   readonly needsModels?: boolean;
-  /** How many bytes a tenant has stored. Default: nobody counts. */
+  /** How many bytes a tenant has stored. Default: not counted. */
   readonly storedBytes?: ServiceContext["storedBytes"];
   /** Default: 127.0.0.1. */
   readonly host?: string;
@@ -86,21 +88,21 @@ export interface ServiceOptions {
   /** Default: 10 s. */
   readonly leaseMs?: number;
   readonly version?: string;
-  /** Left out: it is for many, each with a key. */
+  /** Absent: it is for many, each with a key. */
   readonly person?: ServiceContext["person"];
-  /** Left out: this service works on all runs of its journal. */
+  /** Absent: this service works on all runs of its journal. */
   readonly findOwner?: ServiceContext["findOwner"];
-  /** Tells of what other processes write, as long as the service runs. */
+  /** Reports what other processes write, while the service runs. */
   readonly watch?: (notices: Pick<RunNotices, "changed" | "tell">) => { stop(): void };
-  /** The inspector. Left out: there is only the API. */
+  /** The inspector. Absent: there is only the API. */
   readonly page?: ServedPage | undefined;
   /** A way into the page without typing a key. */
   readonly opening?: PageOpening;
-  /** Left out: no rule can be written over the API. */
+  /** Absent: rules can't be written over the API. */
   readonly rules?: ServiceContext["rules"];
   readonly limits?: Partial<ServiceLimits>;
   readonly times?: Partial<ServiceTimes>;
-  /** Gets each line of the log, JSON without a line end. Default: nothing is logged. */
+  /** Receives each log line, as JSON without a line break. Default: nothing is logged. */
   readonly printLog?: (line: string) => void;
   /** Default: the clock. */
   readonly now?: () => number;
@@ -108,11 +110,13 @@ export interface ServiceOptions {
 
 export interface RunningService {
   readonly url: string;
-  /** Made just now, because there was none: show it once. */
+  /** Just created because there was none: show it once. */
   readonly adminKey?: string;
-  /** Resolves when an operator has let it drain and no run is advanced here any more. */
+  /** Resolves when an operator has drained it and it advances no more runs. */
   readonly drained: Promise<void>;
-  /** Takes no more requests, ends streams, gives runs back at their next step. Gone within `graceMs`, 8 s unless told. */
+  /**
+   * Takes no more requests, ends streams, and returns runs at their next step. Gone within `graceMs`, by default 8 s.
+   */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -130,22 +134,24 @@ const FORGET_NOTHING: ServiceContext["forget"] = {
 };
 const GRACE_MS = 8_000;
 const DEFAULT_HOST = "127.0.0.1";
-/** Who made the first key, in the audit log. */
+/** Who created the first key, in the audit log. */
 const FIRST_START = "first start";
 
-/** Throws `UsageError` for an admin key that cannot be used, and where it cannot listen. */
+/** Throws `UsageError` for an invalid admin key, and if it can't listen. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { engine, adminKey, host = DEFAULT_HOST, port = 0, now = Date.now } = options;
   if (adminKey !== undefined) checkAdminKey(adminKey);
   const stopping = new AbortController();
   const notices = openNotices(options.bus);
   const context = makeContext(options, notices, now, stopping.signal);
+  // One person looks at a page: no other client is meant to come.
+  const protocols = options.person ? [] : ALL_PROTOCOLS;
   const app = options.isWorker
     ? await buildApp(SYSTEM_ROUTES, [], context)
-    : await buildApp(allRoutes(context.version), pageRoutes(options, context), context);
+    : await buildApp(allRoutes(context.version), pageRoutes(options, context), context, protocols);
   const listener = await listen(app, { host, port });
   await context.tenants.makeDefault();
-  // Only now: a key that is made by a start that fails would never be shown.
+  // Only now: a key created by a failed start would never be shown.
   const needsKey = adminKey === undefined && !options.isWorker;
   const made = needsKey ? await makeFirstKey(context.keys, now()) : undefined;
   const advance = options.openAdvance?.(context.journal, context.notices, context.runMetrics.take);
@@ -244,7 +250,7 @@ function makeContext(
   };
 }
 
-/** Nobody could make the first key over the API, so it is made here. */
+/** Nobody could create the first key over the API, so it is created here. */
 async function makeFirstKey(keys: KeyStore, now: number): Promise<string | undefined> {
   if ((await keys.admins(now)).length > 0) return undefined;
   const first = { tenant: DEFAULT_TENANT, name: "first admin", scopes: KEY_SCOPES };

@@ -1,7 +1,7 @@
 /**
- * What nobody asks for, done every second or so: due schedules, questions whose time is over, users and tenants that are being
- * deleted. And once at the start, what a killed process had written but not passed on to the engine. It is for all tenants;
- * what acts for one asks the store for that one alone. Everything here may be done twice without harm.
+ * Background work, every second or so: due schedules, expired questions, users and tenants being deleted. And once at
+ * startup: what a killed process had stored but not passed on to the engine. It covers all tenants; what acts for one
+ * only queries that one. Everything here can be repeated without harm.
  */
 import { catchUp, forAllTenants } from "@metier/durable";
 import { limitEngineForAll } from "./quotas/hold-to-quotas.ts";
@@ -16,7 +16,7 @@ const KEEP_RUNS_MS = 30 * 86_400_000;
 const FORGET_EVERY_MS = 3_600_000;
 
 interface Sweep {
-  /** Resolves when the look that is under way has ended. */
+  /** Resolves when the sweep in progress has ended. */
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function startSweep(context: ServiceContext): Sweep {
       await forAllTenants(work);
     } catch (fault) {
       context.metrics.count("metier_faults_total");
-      context.log.fault("sweep", fault); // The next look tries again.
+      context.log.fault("sweep", fault); // The next sweep tries again.
     }
     if (isStopped) return;
     timer = setTimeout(() => {
@@ -62,7 +62,10 @@ export function startSweep(context: ServiceContext): Sweep {
   };
 }
 
-/** What is left of runs that ended long ago, in the journal, in the engine, and wherever else the service keeps it. */
+/**
+ * Removes what is left of runs that ended long ago, from the journal, the engine and everywhere else the service stores
+ * it.
+ */
 async function removeOldRuns({ journal, engine, tidy, now }: ServiceContext): Promise<void> {
   const before = now() - KEEP_RUNS_MS;
   await journal.purge(before);

@@ -46,7 +46,7 @@ test("a plan names each tool with the rule that decides, keeps the prompt for ad
   const decisions = Object.fromEntries(asked.tools.map(({ name, decision }) => [name, decision]));
   expect(decisions).toMatchObject({ bash: "ask", read_file: "allow" });
   expect(decisions).not.toHaveProperty("write_file");
-  expect(asked.tools.find(({ name }) => name === "bash")?.rule).toContain("asked about");
+  expect(asked.tools.find(({ name }) => name === "bash")?.rule).toContain("asks before");
   expect(asked.system).not.toBe("");
   expect(asked.env).toEqual(["TOKEN"]);
   expect(asked.limits).toHaveProperty("maxIterations");

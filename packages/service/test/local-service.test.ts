@@ -241,7 +241,9 @@ test("a run whose work folder has no room beside the snapshots of its tenant end
   await (await fetch(`${service.url}/v1/runs/${id}/events`, { headers })).text();
   const run = await call(service, "GET", `/v1/runs/${id}`);
   expect(run).toMatchObject({ status: "failed", error: { code: "run.storage-full" } });
-  expect(JSON.stringify(run.error)).toMatch(/tenant `default` would take \d+ bytes, and 20000 are allowed/);
+  expect(JSON.stringify(run.error)).toMatch(
+    /tenant `default` would take \d+ bytes, but only 20000 are allowed/,
+  );
 });
 
 test("what capabilities keep for users of this machine goes with the user, and with the tenant", async () => {

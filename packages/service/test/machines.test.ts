@@ -150,7 +150,7 @@ test("a content that is not what was ordered is never run, and the run says so",
     status: "failed",
     error: { message: expect.stringContaining("cannot be used") },
   });
-  expect(JSON.stringify(run)).toMatch(/content sha256:\w+ of the skill `build`/);
+  expect(JSON.stringify(run)).toMatch(/Content sha256:\w+ of the skill `build`/);
 });
 
 test("what a worker fetched is what the tenant's content is, and lies for its owner alone", async () => {

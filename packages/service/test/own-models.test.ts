@@ -152,7 +152,7 @@ test("a redirect of a provider is not followed, and its key goes nowhere else", 
   await call("POST", "/v1/agents", { name: "clerk", instructions: "Work.", model: "acme/small" });
   const run = await finish({ agent: "clerk" });
   expect(run.status).toBe("failed");
-  expect(JSON.stringify(run.error)).toContain("redirects elsewhere");
+  expect(JSON.stringify(run.error)).toContain("redirects, which is not followed");
   expect([site.requests.length, inner.requests]).toEqual([1, []]);
 });
 

@@ -41,8 +41,8 @@ describe("an address of a tenant", () => {
     const service = await openWithSecret();
     const say = async (host: string) =>
       String((await put(service, "acme", { ...ACME, baseUrl: `https://${host}/` })).body.error?.message);
-    expect(await say("inner.example")).toBe("`inner.example` does not lead to a public address.");
-    expect(await say("unknown.example")).toBe("`unknown.example` does not lead to a public address.");
+    expect(await say("inner.example")).toBe("`inner.example` does not resolve to a public address.");
+    expect(await say("unknown.example")).toBe("`unknown.example` does not resolve to a public address.");
   });
 
   test("may be private where an operator listed its host and port", async () => {
@@ -62,7 +62,7 @@ describe("an address of a tenant", () => {
     const own = openOwnModels(await readOwnModels(records, "default"), { ACME_KEY: "sk" }, egress);
     const [provider] = own?.providers ?? [];
     await expect(provider?.fetch(`${ACME.baseUrl}/chat/completions`)).rejects.toThrow(
-      "does not lead to a public address",
+      "does not resolve to a public address",
     );
     await expect(provider?.fetch("https://elsewhere.example/")).rejects.toThrow("not granted");
   });

@@ -4,11 +4,14 @@ import type { JsonObject } from "@metier/base/json";
 import { expect, test } from "vitest";
 import { openApiPath } from "../src/http/openapi.ts";
 import { KEY_SCOPES } from "../src/keys/scopes.ts";
+import { PROTOCOL_ROUTES } from "../src/protocols/all-protocols.ts";
 import { allRoutes } from "../src/routes/all-routes.ts";
 import { openService } from "./support/open-service.ts";
 
 const ROUTES = allRoutes("1.0.0");
-const CLOSED = ROUTES.filter(({ scope }) => scope !== "none" && scope !== "operator");
+const CLOSED = [...ROUTES, ...PROTOCOL_ROUTES].filter(
+  ({ scope }) => scope !== "none" && scope !== "operator",
+);
 
 /** The path with something in place of its names. */
 function fill(path: string, value: string): string {
@@ -48,7 +51,7 @@ test("every operation of the document has its own name, its parameters and an an
 
 test("every closed route refuses to answer without a key, and with a wrong, revoked, expired or lesser one", async () => {
   let now = Date.now();
-  const service = await openService({ now: () => now });
+  const service = await openService({ now: () => now, limits: { failedSignIns: 1e9 } });
   const revoked = await service.makeKey(["read", "run", "approve", "write"]);
   await service.call("DELETE", `/v1/keys/${revoked.split("_")[1]}`);
   const expired = await service.makeKey(["read", "run", "approve", "write"], {
@@ -70,7 +73,9 @@ test("every closed route refuses to answer without a key, and with a wrong, revo
     expect([shown, (await ask(expired)).status]).toEqual([shown, 401]);
     if (scope === "any") continue; // There is no lesser key.
     const refused = await ask(lesser.get(scope === "platform" ? "admin" : scope) ?? "");
-    expect([shown, refused.status, refused.body.error?.code]).toEqual([shown, 403, "scope_missing"]);
+    expect([shown, refused.status]).toEqual([shown, 403]);
+    // Other protocols have other words for it.
+    if (path.startsWith("/v1/")) expect([shown, refused.body.error?.code]).toEqual([shown, "scope_missing"]);
   }
   expect((await service.call("GET", "/v1/audit?limit=500")).body.data?.length).toBe(before);
 });

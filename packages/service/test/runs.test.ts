@@ -51,7 +51,7 @@ test("an unknown skill, an unknown agent and an unknown key of the body are told
   const skill = await start({ skill: "great" });
   expect([skill.status, skill.body.error]).toEqual([
     422,
-    { code: "unknown_skill", message: "No skill is called `great`.", hint: "Did you mean `greet`?" },
+    { code: "unknown_skill", message: "There is no skill called `great`.", hint: "Did you mean `greet`?" },
   ]);
   expect((await start({ skill: "greet", agent: "nobody" })).body.error?.code).toBe("unknown_agent");
   const mistyped = await start({ skill: "greet", mesage: "x" });

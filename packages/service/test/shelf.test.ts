@@ -101,7 +101,7 @@ function describeShelves(open: typeof openStores): void {
     // Another content of the same tenant, sound in itself.
     await stores.everywhere.put(key, { ...own.body, snapshot: theirs.body.snapshot ?? "" }, own.revision);
     expect(await refusal()).toMatch(
-      new RegExp(`content ${digest} of the skill \`poet\`.*what is stored is ${other}`),
+      new RegExp(`Content ${digest} of the skill \`poet\`.*the stored content is ${other}`),
     );
     await stores.everywhere.put(key, own.body, own.revision + 1);
     const name = String(own.body.snapshot);
@@ -167,7 +167,7 @@ function describeShelves(open: typeof openStores): void {
     await stores.everywhere.put({ tenant: "acme", kind: "skill-version/poet", id: digest }, body, 0);
     expect(await there.shelf.open("acme", "poet", digest)).toMatchObject({
       ok: false,
-      refusal: { message: expect.stringContaining("not on this machine") },
+      refusal: { message: expect.stringContaining("neither this machine") },
     });
     expect(await read(here, "acme", "poet", digest)).toContain("Rhyme.");
     expect(await read(there, "acme", "poet", digest)).toContain("Rhyme.");

@@ -1,4 +1,4 @@
-/** The clients that the task knows, each in the version it was written for. */
+/** The known clients, each in the version its profile was written for. */
 import { claudeCode } from "./claude-code.mjs";
 import { codex } from "./codex.mjs";
 import { geminiCli } from "./gemini-cli.mjs";

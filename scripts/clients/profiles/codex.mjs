@@ -7,7 +7,7 @@ export const codex = {
   version: "0.166.0",
   program: "codex",
   mcp: { config: "codex", tool: "mcp__metier__use_skill" },
-  // It has no tool for skills: its model reads the file that it was told of.
+  // It has no tool for skills: its model reads the listed file.
   open: ({ file }) => ({ tool: "exec_command", input: { cmd: `cat '${file}'` } }),
   start: ({ url, mcp, prompt }) => ({
     files: {
@@ -15,7 +15,7 @@ export const codex = {
         'model = "fake"',
         'model_provider = "loopback"',
         'approval_policy = "never"',
-        'sandbox_mode = "danger-full-access"', // it runs in a sandbox already
+        'sandbox_mode = "danger-full-access"', // it already runs in a sandbox
         "check_for_update_on_startup = false",
         "[analytics]",
         "enabled = false",

@@ -33,7 +33,7 @@ export const opencode = {
       OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
     },
-    // Word by word: it puts a word with spaces into quotes, and a backslash before those that are in it.
+    // Word by word: it quotes a word with spaces, and puts a backslash before quotes in it.
     args: ["run", ...prompt.split(" ")],
   }),
 };

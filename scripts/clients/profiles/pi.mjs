@@ -7,7 +7,7 @@ export const pi = {
   version: "0.87.1",
   program: "pi",
   mcp: undefined,
-  // It has no tool for skills: its model reads the file that it was told of.
+  // It has no tool for skills: its model reads the listed file.
   open: ({ file }) => ({ tool: "read", input: { path: file } }),
   start: ({ url, prompt }) => ({
     files: {
@@ -23,7 +23,7 @@ export const pi = {
       }),
     },
     env: { PI_OFFLINE: "1" },
-    // Without `--approve` it reads no skills of the project.
+    // Without `--approve` it reads no project skills.
     args: ["--approve", "--provider", "loopback", "--model", "fake", "--print", prompt],
   }),
 };

@@ -1,4 +1,4 @@
-/** The Messages API of Anthropic, as a stream. */
+/** Anthropic's Messages API, as a stream. */
 import { namedEvents } from "./events.mjs";
 import { isFilledList, objectsOf, textsOf } from "./wire-format.mjs";
 

@@ -1,4 +1,4 @@
-/** The chat completions of OpenAI, which many others speak too, as a stream. */
+/** OpenAI's chat completions, which many others support too, as a stream. */
 import { dataEvents } from "./events.mjs";
 import { isFilledList, objectsOf, textsOf } from "./wire-format.mjs";
 

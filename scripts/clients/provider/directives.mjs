@@ -1,6 +1,6 @@
 /**
- * What the fake model does: the user's prompt tells it. It makes one call for every `%%CALL <tool> <JSON>%%` of the prompt, one
- * a turn, and then says so; it remembers nothing, since each request carries the whole conversation.
+ * What the fake model does: it follows the user's prompt. It makes one call per turn for every `%%CALL <tool>
+ * <JSON>%%` in the prompt, and then says so. It remembers nothing, since each request carries the whole conversation.
  */
 
 /** @typedef {{ readonly tool: string, readonly input: Record<string, unknown> }} Call */
@@ -12,7 +12,7 @@
  * @typedef {object} Turn
  * @property {boolean} offersTools requests for a title or a summary carry the prompt too, but no tools
  * @property {readonly string[]} prompts what the user wrote
- * @property {number} results how many results of tools there are so far
+ * @property {number} results how many tool results there are so far
  */
 
 const DIRECTIVE = /%%CALL (\S{1,200}) (\{.{0,2000}?\})%%/gs;

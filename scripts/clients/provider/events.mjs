@@ -7,7 +7,7 @@ export function dataEvents(chunks) {
 
 /** @typedef {{ type: string, [field: string]: unknown }} NamedEvent */
 
-/** Events that carry their `type` as their name too. @param {readonly NamedEvent[]} chunks */
+/** Events whose name is also their `type`. @param {readonly NamedEvent[]} chunks */
 export function namedEvents(chunks) {
   return chunks.map((chunk) => `event: ${chunk.type}\n${dataEvents([chunk])}`).join("");
 }

@@ -1,4 +1,4 @@
-/** `streamGenerateContent` of the Gemini API. */
+/** The Gemini API's `streamGenerateContent`. */
 import { dataEvents } from "./events.mjs";
 import { isFilledList, objectsOf, textsOf } from "./wire-format.mjs";
 

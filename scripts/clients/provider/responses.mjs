@@ -1,4 +1,4 @@
-/** The Responses API of OpenAI, as a stream. */
+/** OpenAI's Responses API, as a stream. */
 import { namedEvents } from "./events.mjs";
 import { isFilledList, objectsOf, textsOf } from "./wire-format.mjs";
 
@@ -50,7 +50,7 @@ function messageItem(text) {
 }
 
 /**
- * A tool may stand in a namespace, and is then called by two names; in a prompt they are joined by `__`.
+ * A tool in a namespace is called by two names; in a prompt they are joined by `__`.
  *
  * @param {import("./directives.mjs").Call} call
  * @param {unknown} tools

@@ -1,6 +1,6 @@
 /**
- * A model provider on loopback for programs that nobody here wrote: four wire formats, always as a stream, and a model that
- * does what the prompt tells it (`directives.mjs`). It keeps what it was asked, and refuses whatever it does not know.
+ * A model provider on loopback for third-party programs: four wire formats, always as a stream, and a model that does
+ * what the prompt says (`directives.mjs`). It keeps all requests, and refuses those it doesn't know.
  */
 import { createServer } from "node:http";
 import { anthropicMessages } from "./anthropic-messages.mjs";
@@ -17,7 +17,7 @@ const MOST_REQUESTS = 100;
  * @typedef {object} ProviderRequest
  * @property {string} line method, path and the status of the answer
  * @property {string} text the body
- * @property {number} results how many results of tools the conversation had; none where the request was refused
+ * @property {number} results how many tool results the conversation had; 0 if the request was refused
  */
 
 /**
@@ -55,17 +55,17 @@ export async function startProvider() {
 /** @param {string | undefined} method @param {string} path @param {string | undefined} text */
 function answer(method, path, text) {
   const format = FORMATS.find((candidate) => candidate.path.test(path));
-  if (!format || method !== "POST") return refuse(404, `There is nothing at ${method} ${path}.`);
-  if (text === undefined) return refuse(413, `A body has at most ${LARGEST_BODY} bytes.`);
+  if (!format || method !== "POST") return refuse(404, `Nothing at ${method} ${path}.`);
+  if (text === undefined) return refuse(413, `The body exceeds the limit of ${LARGEST_BODY} bytes.`);
   try {
     const body = JSON.parse(text);
     if (format !== geminiContent && body.stream !== true)
-      return refuse(400, "Answers are streams: ask for one.");
+      return refuse(400, "Only streams are supported; ask for one.");
     const turn = format.readTurn(body);
     const events = format.writeAnswer(chooseAnswer(turn), body);
     return { status: 200, type: "text/event-stream", body: events, results: turn.results };
   } catch (error) {
-    return refuse(400, `The request cannot be read: ${error}`);
+    return refuse(400, `Can't read the request: ${error}`);
   }
 }
 
@@ -76,7 +76,7 @@ function refuse(status, message) {
 
 /**
  * @param {import("node:http").IncomingMessage} request
- * @returns {Promise<string | undefined>} nothing if there is too much
+ * @returns {Promise<string | undefined>} `undefined` if it is too long
  */
 async function readBody(request) {
   const parts = [];

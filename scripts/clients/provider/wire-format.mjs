@@ -1,4 +1,4 @@
-/** What every wire format of the fake provider gives, and how the formats look at bodies that nobody has checked. */
+/** What every wire format of the fake provider implements, and how formats read unchecked bodies. */
 
 /**
  * @typedef {object} WireFormat
@@ -9,13 +9,13 @@
 
 /** @typedef {Readonly<Record<string, unknown>>} Json an object of a request's body */
 
-/** The objects of a list; none if it is no list. @param {unknown} value @returns {readonly Json[]} */
+/** The objects of a list; empty if it isn't a list. @param {unknown} value @returns {readonly Json[]} */
 export function objectsOf(value) {
   return Array.isArray(value) ? value.filter((item) => typeof item === "object" && item !== null) : [];
 }
 
 /**
- * The texts of a message: it is one text, or a list of parts of which some have one.
+ * The texts of a message, which is one text or a list of parts, some of them with text.
  *
  * @param {unknown} content
  * @returns {readonly string[]}

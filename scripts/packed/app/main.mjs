@@ -1,4 +1,4 @@
-/** Prints what was found, as one line of JSON. The folder with the skill `expense-report` is its first argument. */
+/** Prints the results as one line of JSON. The first argument is the folder with the skill `expense-report`. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What the packed package is tried with: bundled skills, a sandboxed bash call, the interpreted shell, a toolset. */
+/** Tries the packed package: bundled skills, a sandboxed bash call, the interpreted shell, a toolset. */
 import { createMetier, createScriptedModel, defineTool } from "metier";
 import { openAiAgentSkills } from "metier/openai";
 

@@ -97,7 +97,7 @@ describe("that the input fits", () => {
   test("a schema that cannot be used is a refusal that names the file", async () => {
     const world = await invocationWorld({ files: own("broken", "input-schema: { type: nonsense }") });
     const { message, hint } = await world.refuse({ skill: "broken", input: {} });
-    expect(message).toMatch(/^Invalid input: the schema cannot be used/);
+    expect(message).toMatch(/^Invalid input: the schema can't be used/);
     expect(hint).toContain("broken/SKILL.md");
   });
 
@@ -217,9 +217,9 @@ describe("that its capabilities can be performed", () => {
     const world = await invocationWorld({ files: own("mail", "capabilities: [gog.email]") });
     const without = await world.refuse({ skill: "mail" });
     expect(without.reason).toBe("capabilities");
-    expect(without.message).toContain("nobody performs capabilities here");
+    expect(without.message).toContain("no capability provider is set up here");
     const anonymous = await world.refuse({ skill: "mail", caller: {} }, { capabilities: () => undefined });
-    expect(anonymous.message).toContain("not known who asks");
+    expect(anonymous.message).toContain("the request names none");
     await world.prepare({ skill: "mail" }, { capabilities: () => undefined });
     const denied = await world.refuse(
       { skill: "mail" },

@@ -87,7 +87,7 @@ describe("that it may be invoked from a source", () => {
       skill: "quiet",
       data: { source: "model", flag: "disable-model-invocation: true" },
     });
-    expect(refusalText(refusal)).toContain("`quiet` cannot be invoked by a model");
+    expect(refusalText(refusal)).toContain("cannot invoke skill `quiet`");
   });
 });
 

@@ -125,7 +125,7 @@ describe("commands in a text", () => {
     const late = await render("!`sleep 9`", { outcome: { ended: "timeout", stdout: "x" } });
     expect(late.text).toBe("[command `sleep 9` failed: timeout]");
     const long = await render("!`echo x`", { outcome: { droppedBytes: 7 } });
-    expect(long.text).toBe("x\n[7 more bytes were left out]");
+    expect(long.text).toBe("x\n[7 more bytes left out]");
     const hidden = await render("!`echo x`", { outcome: { stdout: "a\u202Eb\n" } });
     expect(hidden.text).toBe("ab");
     const many = await render("!`echo x`\n".repeat(21));

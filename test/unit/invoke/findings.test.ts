@@ -86,7 +86,7 @@ describe("an untrusted skill with a finding at `scan.block`", () => {
     expect(run.code).toBe(3);
     expect(run.stderr).toContain("scripts/go.sh:2");
     const doctor = await world.cli("doctor", "evil");
-    expect(doctor.stdout).toContain("`evil` cannot be used: the scan blocks it.");
+    expect(doctor.stdout).toContain("`evil` can't be used: blocked by the scan.");
     expect(doctor.stdout).toContain("metier scan evil");
   });
 });

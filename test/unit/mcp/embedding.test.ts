@@ -97,7 +97,7 @@ test("a line that is no message of the protocol is reported in one sentence, and
   input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
   const [line] = await once(output, "data");
   expect(JSON.parse(String(line))).toMatchObject({ id: 1 });
-  expect(reported).toEqual(["A client sent what is no message of the protocol; it was not answered."]);
+  expect(reported).toEqual(["A client sent something that is not a protocol message; it was not answered."]);
   input.end();
   await served;
   await server.close();

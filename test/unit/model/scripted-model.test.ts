@@ -59,14 +59,14 @@ test("a script drives a loop of tools, in streamed pieces, to its end", async ()
 describe("strict both ways", () => {
   test("a request that is not the expected one fails with both", async () => {
     const { message } = await run([{ expect: { lastUserText: "Listen" }, answer: { text: "no" } }]);
-    expect(message).toContain("expected of the last user text");
+    expect(message).toContain("expected the last user text");
     expect(message).toContain('"Listen"');
     expect(message).toContain('"Look at it."');
   });
 
   test("other tools than the expected ones fail", async () => {
     const { message } = await run([{ expect: { tools: ["bash"] }, answer: { text: "no" } }]);
-    expect(message).toContain("expected the tools\n  bash\nbut offered were\n  look");
+    expect(message).toContain("expected the tools\n  bash\nbut got\n  look");
   });
 
   test("a request after the end fails with what it was", async () => {

@@ -110,7 +110,7 @@ describe("use_skill in a host's own loop", () => {
     expect(metier.get("custom:s0")).toMatchObject({ status: "shadowed" });
     expect(await use({ skill: "custom:s0" })).toEqual({
       isError: true,
-      text: "`skill` is `custom:s0`; give the name alone, `s0`.",
+      text: "`skill` is `custom:s0`; pass only the name, `s0`.",
     });
     expect((await use({ skill: "s0" })).text).toContain("Mine.");
   });

@@ -34,7 +34,7 @@ describe("an offer", () => {
     expect(none).toMatchObject({ instructions: "", tools: [] });
     expect(await none.call("use_skill", { skill: "style" })).toEqual({
       isError: true,
-      text: "There is no tool `use_skill`. There is none: no skill can be used.",
+      text: "There is no tool `use_skill`. There are none, because no skill can be used.",
     });
   });
 

@@ -105,7 +105,7 @@ test("an old Node is told what to run instead", () => {
   const place = makePackage({ "clone/packages/metier/dist/cli/main.js": PROGRAM });
   const { status, stdout, stderr } = run(place, ["show", "it's me"], ["--require", place.oldNode]);
   expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
-  expect(stderr).toContain("Node 20.1.0 is too old; 22.18 or newer is needed");
+  expect(stderr).toContain("Node 20.1.0 is too old; Metier needs 22.18 or newer");
   expect(stderr).toContain("`npx -y -p node@26 -p metier metier show 'it'\\''s me'`");
 });
 

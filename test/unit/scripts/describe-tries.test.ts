@@ -8,14 +8,14 @@ test("the table says of each client what it did, or why it was not tried", () =>
   const table = describeTries([
     { name: "alpha 1.0.0", outcome: { result: PASSED } },
     { name: "beta 2.0.0", outcome: { result: WITHOUT_MCP } },
-    { name: "gamma 3.0.0", outcome: { skipped: "it cannot be started: no such file\nand more" } },
+    { name: "gamma 3.0.0", outcome: { skipped: "it can't be started: no such file\nand more" } },
   ]);
   expect(table).toBe(
     [
       "client       skill in home  skill in project  opened  use_skill by MCP  time",
       "alpha 1.0.0  listed         listed            yes     yes               0.8 s",
       "beta 2.0.0   listed         listed            yes     speaks no MCP     0.8 s",
-      "gamma 3.0.0  skipped: it cannot be started: no such file",
+      "gamma 3.0.0  skipped: it can't be started: no such file",
       "",
     ].join("\n"),
   );

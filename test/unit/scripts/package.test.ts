@@ -18,7 +18,7 @@ test("the published package holds the command, the library, the skills, the reco
   });
   const [report] = JSON.parse(stdout) as readonly PackReport[];
   const paths = report?.files.map(({ path }) => path) ?? [];
-  const papers = ["CHANGELOG.md", "DEPENDENCIES.md", "LICENSE", "README.md", "package.json"];
+  const papers = ["CHANGELOG.md", "DEPENDENCIES.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];
   const library = Object.keys(LIBRARY_ENTRIES).map((name) => `dist/${name}.js`);
   const program = [
     "bin/metier.js",
@@ -32,12 +32,12 @@ test("the published package holds the command, the library, the skills, the reco
   const notices = "dist/THIRD_PARTY_NOTICES.txt";
   expect(paths).toEqual(expect.arrayContaining([...papers, ...program, notices]));
   const parts =
-    /^(dist\/(ahead|chunks|cli\/chunks|inside|inspector|just-bash|types)\/|docs\/(guide|reference)\/|examples\/|skills\/|recordings\/|schemas\/[a-z-]+\.schema\.json$)/;
+    /^(dist\/(ahead|chunks|cli\/chunks|inside|inspector|just-bash|types)\/|docs\/(explanation|how-to|migrate|reference)\/|examples\/|skills\/|recordings\/|schemas\/[a-z-]+\.schema\.json$)/;
   const others = paths.filter(
     (path) => ![...papers, ...program, notices].includes(path) && !parts.test(path),
   );
   expect(others).toEqual([]);
-  expect(paths).toEqual(expect.arrayContaining(["docs/guide/library.md", "examples/01-list-skills.ts"]));
+  expect(paths).toEqual(expect.arrayContaining(["docs/reference/library.md", "examples/01-list-skills.ts"]));
   expect(paths.filter((path) => /(^|\/)(node_modules|\.[^/]+)(\/|$)/.test(path))).toEqual([]);
 });
 

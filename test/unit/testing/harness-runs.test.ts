@@ -44,7 +44,7 @@ test("nothing is left behind", async () => {
 test("a question that the script does not expect fails, and so does a turn that nobody asked for", async () => {
   const harness = openReader();
   await expect(harness.run({ script: [says("Done.", { system: "Write." })] })).rejects.toThrow(
-    "Turn 1 of the script `reader`: expected of the system prompt",
+    "Turn 1 of the script `reader`: expected the system prompt",
   );
   await expect(harness.run({ script: [calls("list_files", { path: "." })] })).rejects.toThrow(
     "The script `reader` has 1 turns, but the model was asked once more.",
@@ -62,7 +62,7 @@ test("a question that the script does not expect fails, and so does a turn that 
     },
   });
   await expect(strict.run({ ...source, script: [says("Done.")] })).rejects.toThrow(
-    /Before, the run ended: .*topic/,
+    /The run had ended: .*topic/,
   );
 });
 

@@ -40,7 +40,7 @@ test("toDeclareTool knows a tool by every name of it", async () => {
     await expect(harness).toDeclareTool(tool);
   await expect(harness).not.toDeclareTool("write_file");
   await expect(expect(harness).toDeclareTool("write_file")).rejects.toThrow(
-    "expected the skill to declare the tool `write_file`; declared are:\n  Read\n  Bash(git log:*)",
+    "expected the skill to declare the tool `write_file`; it declares:\n  Read\n  Bash(git log:*)",
   );
 });
 

@@ -93,7 +93,7 @@ describe("loading", () => {
       SkillValidationError,
     );
     await expect(new SkillTestHarness({ skillPath: join(folder, "two") }).load()).rejects.toThrow(
-      "holds 2 skills: `a` and `b`. A test is about one.",
+      "has 2 skills: `a` and `b`. A test needs exactly one.",
     );
   });
 });

@@ -172,7 +172,7 @@ describe("`use_skill`", () => {
     world.write({ "home/.metier/skills/pdf/SKILL.md": skill("pdf", "disable-model-invocation: true") });
     world.write({ "home/.metier/skills/notes/SKILL.md": "no frontmatter" });
     const changed = await call(offered, "use_skill", { skill: "pdf" });
-    expect(changed).toEqual({ text: "The skill `pdf` is not for models any more.", isError: true });
+    expect(changed).toEqual({ text: "Models can no longer use the skill `pdf`.", isError: true });
     expect(await call(offered, "use_skill", { skill: "notes" })).toMatchObject({ isError: true });
   });
 });

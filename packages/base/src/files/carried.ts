@@ -1,6 +1,7 @@
 /**
- * Files that built code carries within itself: programs for the sandbox, bundled skills. Where Metier became a part of a
- * bundle its own folder is not there, and they are laid out from here. The build packs them (`scripts/build/carry-files.mjs`).
+ * Files that built code carries: programs for the sandbox, bundled skills. If Metier is part of another bundle, its
+ * own folder doesn't exist, and the files are unpacked from here. The build packs them
+ * (`scripts/build/carry-files.mjs`).
  */
 import {
   type Dirent,
@@ -22,18 +23,18 @@ import { LEAVE_OUT_OF_BUNDLE } from "./own-package.ts";
 
 type Files = ReadonlyMap<string, Buffer>;
 
-/** Of what was laid out where only temporary folders can be written to, by its digest. */
+/** What was unpacked into temporary folders, by digest. */
 const temporary = new Map<string, string>();
 
 /**
- * A folder with the carried files, and nothing else in it: below the cache, under the digest of what they are, so that it
- * is made once; in a temporary folder of this process where the cache cannot be written to.
+ * Returns a folder with only the carried files: in the cache under their digest, so that it is made once, or in a
+ * temporary folder of this process if the cache isn't writable.
  *
  * @param what in a word: `skills`
- * @param cache default: that of the user
+ * @param cache default: the user's
  */
 export function layOutCarried(what: string, carried: string | undefined, cache?: string): string {
-  if (carried === undefined) throw missing(what, "They are not in this build.");
+  if (carried === undefined) throw missing(what, "This build doesn't contain them.");
   const files = unpack(carried);
   const digest = digestBytes(carried).slice("sha256:".length, "sha256:".length + 16);
   try {
@@ -43,22 +44,22 @@ export function layOutCarried(what: string, carried: string | undefined, cache?:
   }
 }
 
-/** `parent` and its folders are the user's own: what another user can write to is not taken. */
+/** `parent` and its folders must belong to the user: a place that another user can write to is not used. */
 function layOutAt(parent: string, name: string, files: Files): string {
   const folder = join(parent, name);
   if (holds(folder, files)) return folder;
   mkdirSync(parent, { recursive: true, mode: 0o700 });
-  if (!isPrivate(parent)) throw new Error(`\`${parent}\` can be written to by others.`);
+  if (!isPrivate(parent)) throw new Error(`Others can write to \`${parent}\`.`);
   const fresh = mkdtempSync(join(parent, `.${name}-`));
   try {
     write(fresh, files);
     for (let attempt = 0; attempt < 3 && !holds(folder, files); attempt++) {
-      // What lies there was changed or cut short; or another process was faster, and then it holds now.
+      // Its content was changed or cut short; or another process was faster, and now it is right.
       rmSync(folder, { recursive: true, force: true });
       try {
         renameSync(fresh, folder);
       } catch {
-        // Somebody put another one there meanwhile, which is looked at next.
+        // Someone put another one there meanwhile; it is checked next.
       }
     }
   } finally {
@@ -78,22 +79,22 @@ function layOutTemporarily(what: string, digest: string, files: Files): string {
     temporary.set(digest, folder);
     return folder;
   } catch (fault) {
-    throw missing(what, `They cannot be laid out: ${fault instanceof Error ? fault.message : String(fault)}`);
+    throw missing(what, `They can't be unpacked: ${fault instanceof Error ? fault.message : String(fault)}`);
   }
 }
 
 function missing(what: string, why: string): MetierError {
   return new MetierError(
     "package.incomplete",
-    `Metier is a part of a bundle here, and its own ${what} are not found. ${why}`,
+    `Metier is part of a bundle here and can't find its own ${what}. ${why}`,
     {
-      hint: `Set \`METIER_HOME\` or \`home\` to a folder that can be written to. ${LEAVE_OUT_OF_BUNDLE}`,
+      hint: `Set \`METIER_HOME\` or \`home\` to a writable folder. ${LEAVE_OUT_OF_BUNDLE}`,
     },
   );
 }
 
 function unpack(carried: string): Files {
-  // Few need it, and to load it costs every start that loads this file.
+  // Few callers need it, and loading it would slow every start that loads this file.
   const { brotliDecompressSync } = process.getBuiltinModule("node:zlib");
   const texts: unknown = JSON.parse(brotliDecompressSync(Buffer.from(carried, "base64")).toString());
   return new Map(
@@ -109,7 +110,7 @@ function write(folder: string, files: Files): void {
   }
 }
 
-/** Whether a folder is the user's own, and has these files and no other. */
+/** Whether a folder belongs to the user and has exactly these files. */
 function holds(folder: string, files: Files): boolean {
   try {
     if (!isPrivate(folder)) return false;
@@ -117,7 +118,7 @@ function holds(folder: string, files: Files): boolean {
     const found = entries.filter((entry) => !entry.isDirectory());
     return found.length === files.size && found.every((entry) => isSame(folder, entry, files));
   } catch {
-    return false; // Not there, or not readable.
+    return false; // Missing, or not readable.
   }
 }
 

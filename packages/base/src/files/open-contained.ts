@@ -1,8 +1,7 @@
 /**
- * The one gate to every file below a skill's folder or in the world of a run, and the check of a path's text before it. The
- * file is opened first, and then it is checked where the opened file lies: a link that is swapped between check and read
- * cannot help anyone. Links that stay inside are followed; pipes, sockets and devices are refused without waiting for
- * them. Failures are values.
+ * The one gate to every file in a skill's folder or in the world of a run, and the check of a path's text before it.
+ * Opens the file first, then checks where the opened file is: swapping a link between check and read gains nothing.
+ * Follows links that stay inside; refuses pipes, sockets and devices without waiting for them. Failures are values.
  */
 import { createHash } from "node:crypto";
 import {
@@ -19,25 +18,28 @@ import { join } from "node:path";
 import type { ResourceFault } from "../errors.ts";
 import { isInside } from "../places.ts";
 
-/** A regular file (or a folder, where one was asked for) that is open for reading. Whoever gets it reads through the descriptor alone, and closes it. */
+/**
+ * A regular file (or a folder, if requested) opened for reading. The caller reads only through the descriptor, and
+ * closes it.
+ */
 export interface ContainedFile {
   readonly descriptor: number;
-  /** Of the open file. */
+  /** Stats of the open file. */
   readonly stats: BigIntStats;
-  /** Where it lies, links resolved. */
+  /** Its location, with links resolved. */
   readonly realPath: string;
 }
 
 export interface ContainedFault {
   readonly ok: false;
   readonly reason: ResourceFault;
-  /** Names the path; begins in lower case. */
+  /** Names the path; starts in lower case. */
   readonly message: string;
 }
 
 export type OpenOutcome = { readonly ok: true; readonly file: ContainedFile } | ContainedFault;
 
-/** macOS: the open fails when any part of the path is a link, not only the last one. */
+/** macOS: opening fails if any part of the path is a link, not only the last one. */
 const NO_FOLLOW_ANY = process.platform === "darwin" ? 0x2000_0000 : 0;
 const OPEN_FLAGS =
   constants.O_RDONLY |
@@ -47,8 +49,8 @@ const OPEN_FLAGS =
   (constants.O_NOCTTY ?? 0);
 
 /**
- * Opens `path` below `realFolder`, which must be a real path: it is not resolved again, so that the folder itself
- * cannot be swapped either. `alsoInside` are further real folders that links may lead into.
+ * Opens `path` in `realFolder`, which must be a real path: it is not resolved again, so the folder itself can't be
+ * swapped either. `alsoInside` lists more real folders that links may lead into.
  */
 export function openContained(
   realFolder: string,
@@ -69,8 +71,8 @@ export function openContained(
 }
 
 /**
- * The same for a path that a listing of the folder gave, on which no link lay: it is opened without being resolved first. A
- * link that took a place on it since is not followed, or refused for where the opened file lies.
+ * The same for a path from a listing of the folder that contained no link: opened without resolving it first. A link
+ * that has appeared since is not followed, or is refused because of where the opened file is.
  */
 export function openListed(realFolder: string, path: string): OpenOutcome {
   const checked = checkContainedPath(path);
@@ -95,16 +97,16 @@ interface OpenRequest {
   readonly path: string;
   /** Default: a regular file. */
   readonly kind?: "file" | "folder";
-  /** Asked about real paths: before the open, and about what was opened. */
+  /** Asked about real paths: before opening, and about the opened file. */
   isAllowed(real: string): boolean;
-  /** The answer for a place that is not allowed. */
+  /** The answer for a location that is not allowed. */
   refuse(path: string): ContainedFault;
 }
 
-/** Opens what `location` leads to, if the system says that what was opened lies in an allowed place. */
+/** Opens the target of `location` if the system confirms that the opened file is in an allowed place. */
 export function openAllowed(request: OpenRequest): OpenOutcome {
   try {
-    // Resolving first only spares the open where the answer is plain; what counts is checked on the open file.
+    // Resolving first only saves opening in clear cases; the check that counts is on the open file.
     const realPath = realpathSync.native(request.location);
     if (!request.isAllowed(realPath)) return request.refuse(request.path);
     return checkOpened(openSync(realPath, OPEN_FLAGS), realPath, request);
@@ -144,7 +146,7 @@ function checkOpened(descriptor: number, realPath: string, request: OpenRequest)
   }
 }
 
-/** Where the open file lies, by the system's own word where it gives it; `undefined` when that cannot be told. */
+/** Where the open file is, from the system itself if possible; `undefined` if that can't be determined. */
 function locateOpened(descriptor: number, realPath: string, stats: BigIntStats): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -153,14 +155,14 @@ function locateOpened(descriptor: number, realPath: string, stats: BigIntStats):
   }
 }
 
-/** The path the file was opened by, if it still has no link in it and leads to the same file. */
+/** The path the file was opened by, if it still contains no link and leads to the same file. */
 function locateByIdentity(realPath: string, { dev, ino }: BigIntStats): string | undefined {
   try {
     const now = lstatSync(realPath, { bigint: true });
     const isSame = now.dev === dev && now.ino === ino;
     return isSame && realpathSync.native(realPath) === realPath ? realPath : undefined;
   } catch {
-    return undefined; // It was moved meanwhile, so nothing is known about where it lay.
+    return undefined; // It was moved meanwhile, so its location is unknown.
   }
 }
 
@@ -174,26 +176,26 @@ function leavesFolder(path: string): ContainedFault {
 
 const FAULTS: Readonly<Record<string, readonly [ResourceFault, string]>> = {
   ENOENT: ["missing", "does not exist"],
-  ENOTDIR: ["missing", "does not exist: a part of its path is a file"],
+  ENOTDIR: ["missing", "does not exist: part of its path is a file"],
   ENAMETOOLONG: ["invalid", "is too long"],
   ENXIO: ["not-a-file", "is not a regular file"],
   EOPNOTSUPP: ["not-a-file", "is not a regular file"],
   EISDIR: ["not-a-file", "is a folder"],
-  EACCES: ["denied", "may not be read: permission was denied"],
-  EPERM: ["denied", "may not be read: permission was denied"],
+  EACCES: ["denied", "can't be read: permission denied"],
+  EPERM: ["denied", "can't be read: permission denied"],
 };
 
 function describeFailure(error: unknown, { path, refuse }: OpenRequest): ContainedFault {
   const { code = "unknown fault", syscall } = error as NodeJS.ErrnoException;
-  // A link in the resolved path was put there after it was resolved; before, links only go round in circles.
+  // A link in the resolved path appeared after resolving; before that, a link error means a loop.
   if (code === "ELOOP" && syscall === "open") return refuse(path);
-  const circular = ["missing", "does not exist: its links go round in circles"] as const;
-  const refused = ["denied", `cannot be read: the system refused (${code})`] as const;
+  const circular = ["missing", "does not exist: its links form a loop"] as const;
+  const refused = ["denied", `can't be read: the system refused (${code})`] as const;
   const [reason, what] = code === "ELOOP" ? circular : (FAULTS[code] ?? refused);
   return { ok: false, reason, message: `${showPath(path)} ${what}.` };
 }
 
-/* Paths and names that someone else chose: contained in a folder, or refused; and names of folders made from them. */
+/* Paths and names from others: contained in a folder or refused; and folder names made from them. */
 
 type ContainedPath =
   /** Without `.` segments, at least one segment. */
@@ -208,31 +210,32 @@ const MAX_PATH_BYTES = 4096;
 const MAX_SEGMENT_BYTES = 255;
 const MAX_SHOWN = 120;
 
-/** Nobody here decodes `%`, but whoever passes a path on might: encoded dots, separators, NUL, `%`, overlong forms. */
+/**
+ * Nothing here decodes `%`, but code that passes a path on might: encoded dots, separators, NUL, `%`, overlong forms.
+ */
 const ENCODED = /%(?:2e|2f|5c|00|25|u[0-9a-f]{4}|c[01]|e0%80|f0%80)/i;
 const CONTROL = /[\x00-\x1f\x7f]/;
 const DRIVE = /^[a-z]:/i;
-/** Windows drops dots and blanks at the end of a name, so `.. ` and `...` may mean `..` there. */
+/** Windows drops dots and spaces at the end of a name, so `.. ` and `...` may mean `..` there. */
 const ONLY_DOTS_AND_BLANKS = /^[. ]+$/;
 
-/** Checks a path that a model, a skill or a caller named. `/` separates; a leading `./` is accepted. */
+/** Checks a path from a model, a skill or a caller. `/` separates; a leading `./` is accepted. */
 export function checkContainedPath(path: unknown): ContainedPath {
   if (typeof path !== "string")
-    return invalid(`a path is a text, not ${path === null ? "null" : typeof path}`);
+    return invalid(`a path must be text, not ${path === null ? "null" : typeof path}`);
   const shown = showPath(path);
   if (path === "") return invalid("the path is empty");
   const bytes = Buffer.byteLength(path);
   if (bytes > MAX_PATH_BYTES) {
-    return invalid(`the path ${shown} has ${bytes} bytes; at most ${MAX_PATH_BYTES} are allowed`);
+    return invalid(`the path ${shown} has ${bytes} bytes; the limit is ${MAX_PATH_BYTES} bytes`);
   }
   if (!path.isWellFormed()) return invalid(`the path ${shown} is not well-formed Unicode`);
   if (CONTROL.test(path)) return invalid(`the path ${shown} has a control character`);
   if (path.startsWith("/") || path.startsWith("\\") || DRIVE.test(path)) {
     return outside(`the path ${shown} is absolute; paths start at the skill's folder`);
   }
-  if (path.includes("\\"))
-    return invalid(`the path ${shown} has a backslash; segments are separated by \`/\``);
-  if (ENCODED.test(path)) return invalid(`the path ${shown} is percent-encoded; write it plainly`);
+  if (path.includes("\\")) return invalid(`the path ${shown} has a backslash; separate segments with \`/\``);
+  if (ENCODED.test(path)) return invalid(`the path ${shown} is percent-encoded; write it without encoding`);
   return checkSegments(path, shown);
 }
 
@@ -245,7 +248,7 @@ function checkSegments(path: string, shown: string): ContainedPath {
       return outside(`the path ${shown} goes up with \`${segment}\`; paths stay in the skill's folder`);
     }
     if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) {
-      return invalid(`the path ${shown} has a name of more than ${MAX_SEGMENT_BYTES} bytes`);
+      return invalid(`the path ${shown} has a name longer than ${MAX_SEGMENT_BYTES} bytes`);
     }
     segments.push(segment);
   }
@@ -253,7 +256,7 @@ function checkSegments(path: string, shown: string): ContainedPath {
   return { ok: true, path: segments.join("/"), segments };
 }
 
-/** A path as it stands in a message: short, on one line, nothing invisible. */
+/** A path for a message: short, on one line, nothing invisible. */
 export function showPath(path: string): string {
   const cut = path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}…` : path;
   const plain = cut.replace(/[\p{C}\p{Zl}\p{Zp}`]/gu, (character) => {
@@ -273,12 +276,12 @@ function outside(message: string): ContainedPath {
 /** Without `@`, so that nobody can choose a name that stands for another. */
 const PLAIN = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
-/** A plain name is its own; any other one carries a digest of itself. */
+/** A plain name stays as it is; any other gets a digest of itself. */
 export function folderName(name: string): string {
   return PLAIN.test(name) ? name : distinctName(name, name);
 }
 
-/** A name that is told apart from others like it by what it stands for. */
+/** A name made unique by a digest of what it stands for. */
 export function distinctName(name: string, meaning: string): string {
   const plain = name.toLowerCase().replace(/[^a-z0-9_-]+/g, "-");
   const digest = createHash("sha256").update(meaning).digest("hex");

@@ -1,16 +1,16 @@
 /**
- * Where Metier itself is. Asked of the running code and not of `import.meta.url`: bundlers replace that by a path of the
- * machine they ran on, or by nothing at all.
+ * Finds Metier's own folder. Asks the running code instead of `import.meta.url`, because bundlers replace that with a
+ * path on the build machine, or with nothing.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "../places.ts";
 
-/** Of a built file below the folder of the package: `dist/chunks/x.js`. */
+/** Matches a built file in the package's folder: `dist/chunks/x.js`. */
 const MAX_DEPTH = 3;
 
-/** The file that this code is in: of Metier, or of the bundle it became a part of. Nothing where it has none, as in `eval`. */
+/** The file this code is in: Metier's, or the bundle's. `undefined` if it has none, as in `eval`. */
 export function ownFile(): string | undefined {
   const { prepareStackTrace, stackTraceLimit } = Error;
   try {
@@ -21,7 +21,7 @@ export function ownFile(): string | undefined {
     if (stack.startsWith("file:")) return fileURLToPath(stack);
     return isAbsolute(stack) ? stack : undefined;
   } catch {
-    return undefined; // A program that froze `Error`, or a URL of another kind.
+    return undefined; // A program that froze `Error`, or another kind of URL.
   } finally {
     restore(prepareStackTrace, stackTraceLimit);
   }
@@ -38,20 +38,20 @@ function restore(prepareStackTrace: typeof Error.prepareStackTrace, stackTraceLi
 
 let known: { readonly folder: string | undefined } | undefined;
 
-/**
- * The folder of the package. Nothing where the code became a part of a bundle: then it has with it what it needs, by
- * `carried.ts` beside this.
- */
+/** The package's folder. `undefined` in a bundle, which carries what it needs (see `carried.ts`). */
 export function packageFolder(): string | undefined {
   known ??= { folder: findPackage(ownFile()) };
   return known.folder;
 }
 
-/** `own`: a file of Metier. A folder is not ours because it looks like ours: a program that bundles Metier has skills, too. */
+/**
+ * `own` is a file of Metier. A folder that looks like Metier's need not be: a program that bundles Metier has skills,
+ * too.
+ */
 export function findPackage(own: string | undefined): string | undefined {
   if (own === undefined) return undefined;
   let folder = dirname(own);
-  if (isSource(own)) return join(folder, "../../../metier"); // In a clone, a package beside this one.
+  if (isSource(own)) return join(folder, "../../../metier"); // In a clone, a package next to this one.
   for (let level = 0; level < MAX_DEPTH; level++) {
     if (isOurs(folder)) return folder;
     folder = dirname(folder);
@@ -59,12 +59,15 @@ export function findPackage(own: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Whether this is a clone that runs from its sources, and not what was built from them. */
+/** Whether this is a clone that runs from its sources, not a build. */
 export function runsFromSources(): boolean {
   return isSource(ownFile());
 }
 
-/** The program of a thread: its file in the sources, from `packages` on, and in the package. Nothing in a bundle, which lacks it. */
+/**
+ * The program of a thread: its path in the sources, starting at `packages`, and its path in the package. `undefined`
+ * in a bundle, which lacks it.
+ */
 export function findThreadProgram(source: string, built: string): string | undefined {
   const folder = packageFolder();
   if (folder === undefined) return undefined;
@@ -77,7 +80,7 @@ function isSource(own: string | undefined): boolean {
 }
 
 function isOurs(folder: string): boolean {
-  // A tool that traces what a program loads copies the code and leaves these: then what the code carries is used.
+  // A tool that traces what a program loads copies the code but not these files; then the carried ones are used.
   if (!["skills", "dist/inside", "dist/just-bash"].every((part) => existsSync(join(folder, part))))
     return false;
   try {
@@ -89,6 +92,6 @@ function isOurs(folder: string): boolean {
   }
 }
 
-/** What to do where something that lies beside Metier is missing from a bundle. */
+/** What to do if a bundle lacks something that belongs next to Metier. */
 export const LEAVE_OUT_OF_BUNDLE =
-  'Leave `metier` out of the bundle and install it beside: `--external:metier` of esbuild, `externals` of webpack, `ssr.external` of Vite, `external` of Rollup, `serverExternalPackages: ["metier"]` of Next.js.';
+  'Leave `metier` out of the bundle and install it next to it: `--external:metier` in esbuild, `externals` in webpack, `ssr.external` in Vite, `external` in Rollup, `serverExternalPackages: ["metier"]` in Next.js.';

@@ -1,6 +1,7 @@
 /**
- * Files that only their owner may see, such as keys: made once and never replaced, whoever else makes them at the same time,
- * and not used when others could have read or written them. A refusal's message is the reason alone and begins in lower case.
+ * Files that only their owner may see, such as keys. Made once and never replaced, even if several processes make them
+ * at the same time, and not used if others could have read or written them. A refusal's message is only the reason and
+ * starts in lower case.
  */
 import {
   closeSync,
@@ -23,7 +24,7 @@ import { flushFolder, makeOwnedName, removeLeftovers } from "./write-atomic.ts";
 const MAX_BYTES = 16_384;
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** `undefined` when there is none. Refused when others could have read or written it. */
+/** `undefined` if there is none. Refused if others could have read or written it. */
 export function readPrivate(file: string): Result<string | undefined> {
   let descriptor: number;
   try {
@@ -31,8 +32,11 @@ export function readPrivate(file: string): Result<string | undefined> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return done(undefined);
-    const why = code === "ELOOP" ? "it is a link, and a key is only read from a file in place" : message;
-    return refused({ message: why, hint: `Look at \`ls -l '${file}'\` and put the file itself there.` });
+    const why = code === "ELOOP" ? "it is a link, and keys are read only from a regular file" : message;
+    return refused({
+      message: why,
+      hint: `Check \`ls -l '${file}'\` and replace the link with the file itself.`,
+    });
   }
   try {
     const stats = fstatSync(descriptor);
@@ -45,7 +49,7 @@ export function readPrivate(file: string): Result<string | undefined> {
   }
 }
 
-/** Whether it is ours: `false` when another process was faster, whose file is whole by then. */
+/** Whether this call created it; `false` if another process was faster, whose file is complete by then. */
 export function makePrivate(file: string, text: string): boolean {
   const folder = dirname(file);
   const temporary = join(folder, makeOwnedName({ prefix: `.${basename(file)}.`, suffix: ".tmp" }));
@@ -54,7 +58,7 @@ export function makePrivate(file: string, text: string): boolean {
   try {
     writeFileSync(descriptor, text);
     fsyncSync(descriptor);
-    linkSync(temporary, file); // Unlike a rename, it fails when the name is taken.
+    linkSync(temporary, file); // Unlike a rename, it fails if the name is taken.
     flushFolder(folder);
     return true;
   } catch (error) {
@@ -66,21 +70,21 @@ export function makePrivate(file: string, text: string): boolean {
   }
 }
 
-/** A folder that is there must be this user's alone. */
+/** An existing folder must belong to this user alone. */
 export function makePrivateFolder(folder: string): Result<string> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return checkOwner(folder, statSync(folder), "700") ?? done(folder);
 }
 
-/** Names the one command that sets it right. Systems without such owners have other means. */
+/** Names the one command that fixes it. Systems without such owners have other means. */
 function checkOwner(path: string, { uid, mode }: Stats, wanted: string): Refused | undefined {
   const user = process.geteuid?.();
   if (user === undefined) return undefined;
   if (uid !== user) {
-    const message = `it belongs to user ${uid}, and you are ${user}`;
+    const message = `it belongs to user ${uid}, but you are user ${user}`;
     return refused({ message, hint: `Run \`sudo chown ${user} '${path}'\`.` });
   }
   if ((mode & 0o077) === 0) return undefined;
-  const message = `others than you can reach it (mode ${(mode & 0o777).toString(8)})`;
+  const message = `other users can access it (mode ${(mode & 0o777).toString(8)})`;
   return refused({ message, hint: `Run \`chmod ${wanted} '${path}'\`.` });
 }

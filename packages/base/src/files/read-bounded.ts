@@ -1,6 +1,6 @@
 /**
- * Reading what may be anything: regular files of a bounded size, and every file below a folder, whatever it is called. No
- * link is followed, and where it cannot be done within bounds it says so instead of giving a part.
+ * Reads untrusted files: regular files of limited size, and every file in a folder, no matter its name. Follows no
+ * links. If a limit is exceeded, it says so instead of returning a part.
  */
 import { isUtf8 } from "node:buffer";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
@@ -10,24 +10,38 @@ import { namedEntries } from "./named-entries.ts";
 type Encoding = "utf-8" | "utf-16le" | "utf-16be";
 
 export type BoundedRead =
-  | {
+  | (DecodedText & {
       readonly ok: true;
-      readonly text: string;
-      /** Invalid bytes were replaced, or the file is in another encoding. */
-      readonly notUtf8: boolean;
-      readonly encoding: Encoding;
       /** Bytes that were read. */
       readonly size: number;
       readonly stats: BigIntStats;
-    }
-  | {
-      readonly ok: false;
-      readonly reason: "unreadable" | "too-large" | "not-a-file";
-      readonly message: string;
-      readonly size?: number;
-    };
+    })
+  | ReadFault;
 
-/** A pipe that nobody writes to must not keep the open waiting. Windows has no such flag. */
+type BoundedBytes =
+  | {
+      readonly ok: true;
+      /** Valid only until the next file is read: most files share one buffer. */
+      readonly bytes: Buffer;
+      readonly stats: BigIntStats;
+    }
+  | ReadFault;
+
+interface DecodedText {
+  readonly text: string;
+  /** Invalid bytes were replaced, or the file uses another encoding. */
+  readonly notUtf8: boolean;
+  readonly encoding: Encoding;
+}
+
+interface ReadFault {
+  readonly ok: false;
+  readonly reason: "unreadable" | "too-large" | "not-a-file";
+  readonly message: string;
+  readonly size?: number;
+}
+
+/** Keeps a pipe without a writer from blocking. Windows has no such flag. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const WITH_NANOSECONDS = { bigint: true } as const;
@@ -37,6 +51,13 @@ let scratch: Buffer = Buffer.allocUnsafeSlow(65_536);
 const MAX_SCRATCH = 1_048_576;
 
 export function readBounded(file: string, maxBytes: number): BoundedRead {
+  const read = readBoundedBytes(file, maxBytes);
+  if (!read.ok) return read;
+  const { bytes, stats } = read;
+  return { ok: true, ...decodeBytes(bytes), size: bytes.length, stats };
+}
+
+export function readBoundedBytes(file: string, maxBytes: number): BoundedBytes {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, OPEN_FLAGS);
@@ -48,12 +69,12 @@ export function readBounded(file: string, maxBytes: number): BoundedRead {
   }
 }
 
-function readDescriptor(descriptor: number, file: string, maxBytes: number): BoundedRead {
+function readDescriptor(descriptor: number, file: string, maxBytes: number): BoundedBytes {
   const stats = fstatSync(descriptor, WITH_NANOSECONDS);
   if (!stats.isFile()) return notAFile(file);
   const expected = Number(stats.size);
   if (expected > maxBytes) return tooLarge(file, expected, maxBytes);
-  // One byte more than expected: a short read then proves the end, also for a file that has grown since.
+  // One byte more than expected: a short read then proves the end, even if the file has grown.
   let buffer = reserve(Math.max(expected, 4096) + 1);
   let size = readSync(descriptor, buffer, 0, buffer.length, null);
   while (size === buffer.length && size <= maxBytes) {
@@ -63,7 +84,7 @@ function readDescriptor(descriptor: number, file: string, maxBytes: number): Bou
     size += readSync(descriptor, buffer, size, buffer.length - size, null);
   }
   if (size > maxBytes) return tooLarge(file, size, maxBytes);
-  return decode(buffer, size, stats);
+  return { ok: true, bytes: buffer.subarray(0, size), stats };
 }
 
 function reserve(length: number): Buffer {
@@ -72,49 +93,48 @@ function reserve(length: number): Buffer {
   return scratch;
 }
 
-function decode(buffer: Buffer, size: number, stats: BigIntStats): BoundedRead {
-  const mark = size >= 2 ? buffer.readUInt16BE(0) : 0;
+export function decodeBytes(bytes: Buffer): DecodedText {
+  const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
   const encoding = mark === 0xfffe ? "utf-16le" : mark === 0xfeff ? "utf-16be" : "utf-8";
   if (encoding !== "utf-8") {
-    const text = new TextDecoder(encoding).decode(buffer.subarray(0, size));
-    return { ok: true, text, notUtf8: true, encoding, size, stats };
+    return { text: new TextDecoder(encoding).decode(bytes), notUtf8: true, encoding };
   }
-  const text = buffer.toString("utf8", 0, size);
-  // What is invalid was replaced by this character; a file may also have it of its own.
-  const notUtf8 = text.includes("\ufffd") && !isUtf8(buffer.subarray(0, size));
-  return { ok: true, text, notUtf8, encoding, size, stats };
+  const text = bytes.toString("utf8");
+  // Invalid bytes were replaced with this character, which the file may also contain itself.
+  const notUtf8 = text.includes("\ufffd") && !isUtf8(bytes);
+  return { text, notUtf8, encoding };
 }
 
-function notAFile(file: string): BoundedRead {
+function notAFile(file: string): ReadFault {
   return { ok: false, reason: "not-a-file", message: `\`${file}\` is not a regular file.` };
 }
 
-function tooLarge(file: string, size: number, maxBytes: number): BoundedRead {
-  const message = `\`${file}\` has ${size} bytes; at most ${maxBytes} are read.`;
+function tooLarge(file: string, size: number, maxBytes: number): ReadFault {
+  const message = `\`${file}\` has ${size} bytes; the limit is ${maxBytes} bytes.`;
   return { ok: false, reason: "too-large", message, size };
 }
 
-function describeFailure(error: unknown, file: string): BoundedRead {
+function describeFailure(error: unknown, file: string): ReadFault {
   const { code = "unknown fault" } = error as NodeJS.ErrnoException;
   // A socket, or a device without a driver.
   if (code === "ENXIO") return notAFile(file);
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: "it does not exist",
-    EACCES: "permission was denied",
-    EPERM: "permission was denied",
-    ELOOP: "its links go round in circles",
-    ENOTDIR: "a part of its path is not a directory",
+    EACCES: "permission denied",
+    EPERM: "permission denied",
+    ELOOP: "its links form a loop",
+    ENOTDIR: "part of its path is not a directory",
     EISDIR: "it is a directory",
   };
   return {
     ok: false,
     reason: code === "EISDIR" ? "not-a-file" : "unreadable",
-    message: `\`${file}\` cannot be read: ${reasons[code] ?? "the system refused"} (${code}).`,
+    message: `\`${file}\` can't be read: ${reasons[code] ?? "the system refused"} (${code}).`,
   };
 }
 
 export interface ListedFile {
-  /** Below the folder, with `/` between segments. */
+  /** Relative to the folder, with `/` between segments. */
   readonly path: string;
   /** `special`: a FIFO, device or socket. */
   readonly kind: "file" | "link" | "special";
@@ -125,13 +145,13 @@ export type FileListing =
   | {
       readonly ok: true;
       readonly files: readonly ListedFile[];
-      /** Also those without a file, in no order; the folder itself is the empty text. */
+      /** Includes folders without files, in no order; the folder itself is the empty string. */
       readonly folders: readonly string[];
     }
   | {
       readonly ok: false;
       readonly fault: "too-many" | "unreadable" | "name-not-utf8";
-      /** The folder that could not be listed, or the one the entry stands in; absolute. */
+      /** The folder that couldn't be listed, or the one that holds the entry; absolute. */
       readonly path: string;
       readonly detail: string;
     };
@@ -140,7 +160,7 @@ interface SortableFile extends ListedFile {
   readonly bytes: Buffer;
 }
 
-/** Lists `root`, which is a folder itself; `maxEntries` counts folders too. */
+/** Lists `root`, which must be a folder; `maxEntries` counts folders too. */
 export function listFiles(root: string, maxEntries: number): FileListing {
   const files: SortableFile[] = [];
   const folders: string[] = [];
@@ -175,7 +195,7 @@ function fileKind(entry: ReturnType<typeof namedEntries>[number]): ListedFile["k
   return entry.isFile() ? "file" : entry.isSymbolicLink() ? "link" : "special";
 }
 
-/** `caf\xe9.md` for a Latin-1 name: readable, and nothing in it can act on a terminal. */
+/** `caf\xe9.md` for a Latin-1 name: readable, and harmless in a terminal. */
 function showBytes(name: Buffer): string {
   return name.toString("latin1").replace(/[^ -~]/g, (character) => {
     return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;

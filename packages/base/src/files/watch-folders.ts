@@ -1,12 +1,12 @@
 /**
- * Says when something below one of some folders changed, or one of some files, after a pause in which nothing did. What
- * does not exist yet is watched through the nearest folder above it that does.
+ * Reports changes in some folders or files, after a pause without further changes. What doesn't exist yet is watched
+ * through its nearest existing parent folder.
  */
 import { existsSync, type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 
 const PAUSE_MS = 150;
-/** A stream of changes must not put off the news for ever. */
+/** A stream of changes must not delay the report forever. */
 const LONGEST_PAUSE_MS = 2000;
 
 interface WatchOptions {
@@ -17,11 +17,16 @@ interface WatchOptions {
 interface WatchedPlace {
   readonly path: string;
   readonly recursive: boolean;
-  /** Only this entry of the folder counts. A file is watched so, since its watcher would not see it replaced. */
+  /**
+   * Only this entry of the folder counts. Files are watched this way, because a file's own watcher would miss a
+   * replacement.
+   */
   readonly only?: string;
 }
 
-/** Asks for the folders again after each change. The answer ends the watch; after it nothing is said any more. */
+/**
+ * Asks for the folders again after each change. Returns a function that ends the watch; nothing is reported after it.
+ */
 export function watchFolders(
   folders: () => readonly string[],
   onChange: () => void | Promise<void>,
@@ -35,8 +40,8 @@ export function watchFolders(
   const tell = (): void => {
     timer = undefined;
     if (ended) return;
-    arm(); // Folders may have come into being, or gone.
-    void Promise.resolve(onChange()).finally(arm); // Others may be wanted now.
+    arm(); // Folders may have appeared or disappeared.
+    void Promise.resolve(onChange()).finally(arm); // The caller may want others now.
   };
   const notice = (): void => {
     const now = Date.now();
@@ -60,7 +65,7 @@ export function watchFolders(
       const watcher = watch(path, { recursive, persistent: true }, (_event, name) => {
         if (only === undefined || name === null || name === only) notice();
       });
-      // A watched folder that goes away ends its watcher; the next change above it arms a new one.
+      // A watched folder that disappears ends its watcher; the next change above it starts a new one.
       watcher.on("error", () => {
         watchers.delete(key);
         watcher.close();
@@ -68,7 +73,7 @@ export function watchFolders(
       });
       watchers.set(key, watcher);
     } catch {
-      // Not to be watched (no permission, out of watches): changes there are seen at the next reload.
+      // Can't be watched (no permission, out of watches): the next reload sees its changes.
     }
   };
 

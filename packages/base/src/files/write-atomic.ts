@@ -1,6 +1,6 @@
 /**
- * Writing and removing so that a kill leaves the old or the new: whole files, names that say whose they are (the next
- * process removes what a killed one left), and folders that a program has closed to everyone.
+ * Writes and removes so that a kill leaves either the old or the new state: whole files, names that show their owner
+ * (so that the next process can clean up after a killed one), and folders that a program has locked.
  */
 import {
   chmodSync,
@@ -28,23 +28,23 @@ import { markOf, randomMark } from "../text.ts";
 interface WriteOptions {
   /** Asked right before the file is replaced; `false` leaves everything as it is. */
   onlyIf?(): boolean;
-  /** Whether the text must outlast a power cut. Default: yes; a cache need not. */
+  /** Whether the text must survive a power cut. Default: yes; a cache need not. */
   readonly flush?: boolean;
-  /** Of a new file. Default: 0600. */
+  /** The mode of a new file. Default: 0600. */
   readonly mode?: number;
 }
 
-/** What is large may come in pieces, so that nobody has to hold it as one. */
+/** Large content may come in pieces, so that nobody has to hold it all. */
 type FileContent = string | Uint8Array | readonly (string | Uint8Array)[];
 
-/** Keeps the mode and owner of a file that is there, and writes through a link to its target. */
+/** Keeps the mode and owner of an existing file, and writes through a link to its target. */
 export function writeAtomic(file: string, content: FileContent, options: WriteOptions = {}): boolean {
   const target = followLink(resolve(file));
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   return replaceFile(target, content, options);
 }
 
-/** As `writeAtomic`, in a folder that is there; a link of that name is replaced, not followed. */
+/** Like `writeAtomic`, in an existing folder; a link with that name is replaced, not followed. */
 export function replaceFile(target: string, content: FileContent, options: WriteOptions = {}): boolean {
   const replacement = beginReplacing(target, options);
   try {
@@ -56,7 +56,7 @@ export function replaceFile(target: string, content: FileContent, options: Write
   }
 }
 
-/** A file that is written piece by piece, and takes the place of another when it is whole. */
+/** A file written piece by piece that replaces another once it is complete. */
 export interface Replacement {
   write(piece: string | Uint8Array): void;
   /** Whether it was put in place. */
@@ -97,7 +97,7 @@ export function beginReplacing(
   };
 }
 
-/** Removes what killed writers of a file left beside it. */
+/** Removes what killed writers left next to a file. */
 export function removeLeftovers(file: string): void {
   const target = followLink(resolve(file));
   if (existsSync(dirname(target))) removeAbandoned(dirname(target), frameOf(target));
@@ -107,7 +107,7 @@ function frameOf(target: string): NameFrame {
   return { prefix: `.${basename(target)}.`, suffix: ".tmp" };
 }
 
-/** Where a link leads, also when nothing is there yet. */
+/** The target of a link, even if nothing is there yet. */
 function followLink(path: string): string {
   try {
     return realpathSync(path);
@@ -117,7 +117,7 @@ function followLink(path: string): string {
   try {
     return resolve(dirname(path), readlinkSync(path));
   } catch {
-    return path; // No link: a file that is yet to be made.
+    return path; // Not a link: a file that doesn't exist yet.
   }
 }
 
@@ -126,7 +126,7 @@ function keepModeAndOwner(descriptor: number, existing: Stats): void {
   fchmodSync(descriptor, existing.mode & 0o7777);
 }
 
-/** Root editing a user's file must not take it from them. Anyone else cannot give files away and keeps the new one. */
+/** Root editing a user's file must not take it from them. Other users can't give files away and keep the new one. */
 function tryToKeepOwner(descriptor: number, { uid, gid }: Stats): void {
   try {
     fchownSync(descriptor, uid, gid);
@@ -137,7 +137,7 @@ function tryToKeepOwner(descriptor: number, { uid, gid }: Stats): void {
 
 const CANNOT_FLUSH = new Set(["EISDIR", "EPERM", "EACCES", "EINVAL", "ENOTSUP"]);
 
-/** Makes the rename itself durable, where the system lets folders be flushed. */
+/** Makes the rename itself durable, if the system can flush folders. */
 export function flushFolder(folder: string): void {
   let descriptor: number | undefined;
   try {
@@ -150,11 +150,11 @@ export function flushFolder(folder: string): void {
   }
 }
 
-/** Nothing takes so long; a number may have passed to another process meanwhile. */
+/** Nothing takes this long; by then, the process number may belong to another process. */
 const ABANDONED_AFTER_MS = 24 * 60 * 60_000;
 const OWNER = /^(?<pid>\d+)-(?<host>[0-9a-f]{8})-[0-9a-f]{16}$/;
 
-/** What stands around the part that names the owner. */
+/** The text around the part that names the owner. */
 interface NameFrame {
   readonly prefix?: string;
   readonly suffix?: string;
@@ -164,7 +164,7 @@ export function makeOwnedName({ prefix = "", suffix = "" }: NameFrame = {}): str
   return `${prefix}${process.pid}-${hostMark()}-${randomMark()}${suffix}`;
 }
 
-/** What the system does not let go is left to a later attempt. */
+/** What the system won't delete is left for a later attempt. */
 export function removeAbandoned(folder: string, { prefix = "", suffix = "" }: NameFrame = {}): void {
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(prefix) || !name.endsWith(suffix)) continue;
@@ -178,11 +178,11 @@ export function tryToRemove(folder: string): void {
   try {
     removeFolder(folder);
   } catch {
-    // Held by someone, or not ours: the next one tries again.
+    // In use, or not ours: the next one tries again.
   }
 }
 
-/** A process of another machine that shares this folder cannot be asked, so only time tells. */
+/** A process on another machine that shares this folder can't be checked, so only time tells. */
 function isAbandoned({ pid, host }: Readonly<Record<string, string>>, path: string): boolean {
   if (host === hostMark() && !isAlive(Number(pid))) return true;
   const madeAt = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
@@ -206,7 +206,7 @@ export function removeFolder(folder: string): void {
   }
 }
 
-/** To their owner, who alone can do so. */
+/** Makes them accessible to their owner, who alone can do so. */
 function openFolders(root: string): void {
   const pending = [root];
   for (const folder of pending) {

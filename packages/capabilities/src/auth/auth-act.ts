@@ -1,7 +1,4 @@
-/**
- * What the acts of a sign-in work with, and what all of them do: find the flow that is meant, ask a provider, and be
- * recorded.
- */
+/** What all steps of a sign-in share: they find the flow, ask a provider, and are recorded. */
 import { randomBytes } from "node:crypto";
 import { findCapability } from "../access.ts";
 import { auditCall, type CallAudit } from "../audit.ts";
@@ -20,26 +17,26 @@ import type { RegisteredCapability } from "../provider-registry.ts";
 import { tellStateError } from "../state-files.ts";
 import type { FlowRecord, FlowStore } from "./flow-store.ts";
 
-/** What begins or completes a sign-in counts like any call to `limits`; polls have a pace of their own. */
+/** Starting or completing a sign-in counts toward `limits` like any call; polls have their own pace. */
 export interface AuthParts
   extends Pick<InvokeParts, "registry" | "accounts" | "makeContext" | "audit" | "limits"> {
   /** `openFlows({ folder, vault })` */
   readonly flows: FlowStore;
   /** Milliseconds since 1970. Default: `Date.now`. */
   now?(): number;
-  /** How long a sign-in may take, unless its provider says. Default: 1800; at least 30. */
+  /** How long a sign-in may take if its provider does not say. Default: 1800; at least 30. */
   readonly flowTtlSeconds?: number | undefined;
 }
 
-/** One act of one caller, from the request to the line in the audit log. */
+/** One step for one caller, from the request to the audit log line. */
 export interface AuthAct {
   readonly parts: AuthParts;
   readonly caller: CapabilityCaller;
   now(): number;
   readonly audit: Pick<CallAudit, "know">;
-  /** Intent, on disk before anything is changed. */
+  /** Records the intent on disk before anything changes. */
   recordIntent(): Promise<void>;
-  /** How it ended, where that is neither `ok` nor a fault. */
+  /** The outcome, if it is neither `ok` nor a fault. */
   endsAs(outcome: "pending"): void;
 }
 
@@ -71,7 +68,7 @@ export async function performAct<Value>(
   return answer;
 }
 
-/** `ask` gives nothing where the provider has no such part. */
+/** `ask` returns `undefined` if the provider does not support it. */
 export function askSignIn<Value>(
   { parts, caller }: { readonly parts: Pick<AuthParts, "makeContext">; readonly caller: CapabilityCaller },
   { provider, timeoutMs }: RegisteredCapability,
@@ -80,7 +77,7 @@ export function askSignIn<Value>(
   const { namespace } = provider;
   return callProvider({ namespace, timeoutMs }, async (signal) => {
     const asked = ask(provider, parts.makeContext(namespace, caller, signal));
-    const message = `The provider \`${namespace}\` has no sign-in of this kind.`;
+    const message = `The provider \`${namespace}\` does not support this kind of sign-in.`;
     return asked ?? answerFault("capability_backend_unavailable", message);
   });
 }
@@ -90,7 +87,7 @@ export interface FoundFlow {
   readonly capability: RegisteredCapability;
 }
 
-/** Ready to be completed or polled. That of another user is as unknown as none at all. */
+/** A flow that can be completed or polled. Another user's flow is reported as unknown. */
 export async function findFlow(act: AuthAct, flowId: string): Promise<Answer<FoundFlow>> {
   const { parts, caller } = act;
   const flow = await parts.flows.find(caller.userId, flowId);
@@ -100,18 +97,18 @@ export async function findFlow(act: AuthAct, flowId: string): Promise<Answer<Fou
   const usable = await findCapability(parts.registry, capability, caller);
   if (!usable.ok) return usable;
   if (flow.expiresAt > act.now()) return answerWith({ flow, capability: usable.value });
-  const message = `The sign-in \`${flowId}\` for \`${capability}\` ended at ${new Date(flow.expiresAt).toISOString()}.`;
-  return answerFault("capability_auth_flow_expired", message, { hint: "Begin a new one." });
+  const message = `The sign-in \`${flowId}\` for \`${capability}\` expired at ${new Date(flow.expiresAt).toISOString()}.`;
+  return answerFault("capability_auth_flow_expired", message, { hint: "Start a new one." });
 }
 
 export function refuseUnknownFlow(flowId: string): Answer<never> {
-  const shown = /^[\w-]{1,64}$/.test(flowId) ? ` \`${flowId}\`` : " of that name";
-  return answerFault("capability_auth_flow_invalid", `There is no pending sign-in${shown} for this user.`, {
-    hint: "It may be completed already. List the pending ones, or begin a new one.",
+  const shown = /^[\w-]{1,64}$/.test(flowId) ? ` \`${flowId}\`` : " with that id";
+  return answerFault("capability_auth_flow_invalid", `This user has no pending sign-in${shown}.`, {
+    hint: "It may already be complete. List the pending ones, or start a new one.",
   });
 }
 
-/** Faults after which nothing can come of a sign-in, whatever else is tried. */
+/** Faults that end a sign-in for good. */
 const FINAL: ReadonlySet<string> = new Set([
   "capability_auth_flow_invalid",
   "capability_auth_flow_expired",

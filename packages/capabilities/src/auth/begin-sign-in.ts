@@ -1,6 +1,6 @@
 /**
- * Begins a sign-in, or takes up the one that is pending for the same capability and account. What the provider answers is
- * checked before it is shown to a user and kept.
+ * Starts a sign-in, or resumes the pending one for the same capability and account. The provider's answer is checked
+ * before it is stored or shown to a user.
  */
 import { randomBytes } from "node:crypto";
 import { type JsonObject, presentFields } from "@metier/base/json";
@@ -23,7 +23,7 @@ import { answersTo, type FlowRecord, type NewFlow, showFlow, type WantedFlow } f
 
 const TTL_SECONDS = 1800;
 const LEAST_TTL_SECONDS = 30;
-/** Of one user. A run that begins one after the other ends here. */
+/** Per user. Stops a run that starts one after another. */
 const MOST_PENDING = 50;
 const MAX_HINT = 320;
 
@@ -34,7 +34,7 @@ export async function beginSignIn(act: AuthAct, request: BeginRequest): Promise<
   if (!usable.ok) return usable;
   const account = request.account?.trim() || undefined;
   if (account !== undefined && (account.length > MAX_HINT || /\p{C}/u.test(account))) {
-    const message = `The account has to be a name of at most ${MAX_HINT} characters, all of them visible.`;
+    const message = `The account must be a name of at most ${MAX_HINT} visible characters.`;
     return answerFault("capability_invalid_input", message);
   }
   act.audit.know({ account });
@@ -55,7 +55,7 @@ async function startFlow(
   const { provider, definition } = capability;
   if (provider.authBegin === undefined) {
     const message = `The provider \`${provider.namespace}\` has no sign-in, so \`${definition.id}\` needs none.`;
-    return answerFault("capability_invalid_input", message, { hint: "Invoke its operations as they are." });
+    return answerFault("capability_invalid_input", message, { hint: "Call its operations directly." });
   }
   const tooMany = refuseTooMany(parts.limits, caller, definition.id);
   if (tooMany) return tooMany;
@@ -80,7 +80,7 @@ async function startFlow(
 }
 
 function refuseMore({ now }: AuthAct, pending: readonly FlowRecord[]): Answer<never> {
-  const message = `${pending.length} sign-ins are pending; at most ${MOST_PENDING} may be.`;
+  const message = `${pending.length} sign-ins are pending; the limit is ${MOST_PENDING}.`;
   const nextEnd = Math.min(...pending.map(({ expiresAt }) => expiresAt));
   const retryAfterSeconds = Math.max(1, Math.ceil((nextEnd - now()) / 1000));
   return answerFault("capability_rate_limited", message, {
@@ -97,12 +97,12 @@ interface BeginLimits {
 const MAX_URL = 8192;
 const MAX_TEXT = 1024;
 const MAX_STATE_CHARACTERS = 128 * 1024;
-/** A provider that says more is held to this. */
+/** The maximum, whatever a provider says. */
 const MAX_LIFETIME_MS = 24 * 60 * 60_000;
 const POLL_SECONDS = 5;
 const MAX_POLL_SECONDS = 3600;
 
-/** As it is kept; times in milliseconds since 1970. */
+/** As stored; times in milliseconds since 1970. */
 function checkBegun(
   begun: BegunAuth,
   provider: CapabilityProvider,
@@ -119,7 +119,7 @@ function checkBegun(
     whyNotText("expected_callback_state", begun.expectedCallbackState) ??
     (typeof expiresAt === "string" ? expiresAt : undefined);
   if (wrong !== undefined || !state.ok || typeof expiresAt === "string") {
-    const message = `The provider \`${provider.namespace}\` began a sign-in that cannot be used: ${wrong}.`;
+    const message = `The provider \`${provider.namespace}\` started an invalid sign-in: ${wrong}.`;
     return answerFault("capability_invalid_output", message);
   }
   const expected = begun.expectedCallbackState ?? URL.parse(authUrl)?.searchParams.get("state");
@@ -136,7 +136,7 @@ function checkBegun(
   );
 }
 
-/** Seconds between two polls, whatever a provider says. */
+/** Bounds for the seconds between two polls, whatever a provider says. */
 export function readInterval(seconds: number | undefined, least = 0): number {
   const given = typeof seconds === "number" && seconds > 0 ? seconds : POLL_SECONDS;
   return Math.min(MAX_POLL_SECONDS, Math.max(1, least, Math.ceil(given)));
@@ -144,22 +144,22 @@ export function readInterval(seconds: number | undefined, least = 0): number {
 
 function whyNotUrl(authUrl: unknown): string | undefined {
   if (typeof authUrl !== "string" || authUrl.length > MAX_URL) {
-    return `\`auth_url\` has to be a text of at most ${MAX_URL} characters`;
+    return `\`auth_url\` must be a string of at most ${MAX_URL} characters`;
   }
   const url = URL.parse(authUrl);
-  // What a parser drops or decodes, a person would not see.
+  // A person would not see what a parser drops or decodes.
   if (url === null || /[\s\p{C}]/u.test(authUrl) || !isSecureUrl(url)) {
-    return "`auth_url` has to be an `https:` URL, or an `http:` one of this machine";
+    return "`auth_url` must be an `https:` URL, or an `http:` URL on this machine";
   }
   const secret = [...url.searchParams].find(([name, value]) => isCredentialName(name, value))?.[0];
-  return secret === undefined ? undefined : "`auth_url` has a field that is named like a credential";
+  return secret === undefined ? undefined : "`auth_url` has a parameter named like a credential";
 }
 
 function whyNotType(flowType: unknown, { authComplete, authPoll }: CapabilityProvider): string | undefined {
   if (flowType === "authorization_code")
-    return authComplete ? undefined : "it cannot complete one with a code";
-  if (flowType === "device_code") return authPoll ? undefined : "it cannot be polled";
-  return "`flow_type` has to be `authorization_code` or `device_code`";
+    return authComplete ? undefined : "the provider cannot complete it with a code";
+  if (flowType === "device_code") return authPoll ? undefined : "the provider cannot be polled";
+  return "`flow_type` must be `authorization_code` or `device_code`";
 }
 
 function whyNotState(state: Result<JsonObject, string>): string | undefined {
@@ -171,20 +171,18 @@ function whyNotState(state: Result<JsonObject, string>): string | undefined {
 function whyNotText(name: string, text: unknown): string | undefined {
   if (text === undefined) return undefined;
   const isShown = typeof text === "string" && text !== "" && text.length <= MAX_TEXT && !/\p{C}/u.test(text);
-  return isShown
-    ? undefined
-    : `\`${name}\` has to be a text of at most ${MAX_TEXT} characters, all of them visible`;
+  return isShown ? undefined : `\`${name}\` must be a string of at most ${MAX_TEXT} visible characters`;
 }
 
-/** A text says what is wrong. */
+/** Returns a string that says what is wrong. */
 function readExpiry(given: string | undefined, { now, ttlSeconds }: BeginLimits): number | string {
   if (given === undefined) return now + ttlSeconds * 1000;
   const at = typeof given === "string" ? Date.parse(given) : Number.NaN;
-  if (Number.isNaN(at)) return "`expires_at` has to be a time in ISO 8601";
-  return at > now ? Math.min(at, now + MAX_LIFETIME_MS) : "`expires_at` is over already";
+  if (Number.isNaN(at)) return "`expires_at` must be an ISO 8601 time";
+  return at > now ? Math.min(at, now + MAX_LIFETIME_MS) : "`expires_at` is in the past";
 }
 
-/** Where secrets may be sent to and users may sign in: encrypted on the way, or never leaving this machine. */
+/** Where secrets may be sent and users may sign in: an encrypted connection, or this machine. */
 function isSecureUrl({ protocol, hostname, username, password }: URL): boolean {
   if (username !== "" || password !== "") return false;
   return protocol === "https:" || (protocol === "http:" && isLoopbackHost(hostname));

@@ -1,6 +1,7 @@
 /**
- * Waits on loopback for the browser that a sign-in sends back (RFC 8252), for one sign-in. Only addresses that carry its
- * `state` are passed on; whatever else asks gets a page that says nothing, and the wait goes on. Bounded in time and requests.
+ * Waits on loopback for the browser that a sign-in redirects back (RFC 8252), for one sign-in. Passes on only addresses
+ * with its `state`; every other request gets a page without information, and the wait continues. Bounded in time and
+ * requests.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +12,7 @@ import { isSameState, readPasted } from "./read-answer.ts";
 export interface CallbackListener {
   /** For `BeginRequest.redirectUri`. */
   readonly redirectUri: string;
-  /** Gives what the browser brings to `complete`, until a sign-in is complete, denied or expired; then it closes. */
+  /** Passes what the browser brings to `complete` until the sign-in is complete, denied or expired; then it closes. */
   complete(
     flow: AuthFlow,
     complete: (callbackUrl: string) => Promise<Answer<CompletedAuth>>,
@@ -25,7 +26,7 @@ const MAX_REQUESTS = 200;
 const REQUEST_MS = 10_000;
 const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 16;
-/** A page that sends something else than the answer must not end the wait for it. */
+/** A page that sends anything other than the answer must not end the wait. */
 const GOES_ON: ReadonlySet<string> = new Set([
   "capability_auth_state_mismatch",
   "capability_auth_callback_invalid",
@@ -33,7 +34,7 @@ const GOES_ON: ReadonlySet<string> = new Set([
   "capability_auth_code_conflict",
 ]);
 
-/** On an address and a port of this machine that nobody else has. Rejects when the system gives none. */
+/** Listens on a free address and port of this machine. Rejects if the system provides none. */
 export async function openCallbackListener(): Promise<CallbackListener> {
   let answer: (request: IncomingMessage) => Promise<PageName> = async () => "early";
   let requests = 0;
@@ -59,12 +60,12 @@ export async function openCallbackListener(): Promise<CallbackListener> {
         return await new Promise<Answer<CompletedAuth>>((settle, fail) => {
           answer = createReceiver({ flow, origin, complete, settle, fail });
           const remaining = Date.parse(flow.expiresAt) - Date.now();
-          const message = `No browser came for the sign-in \`${flow.flowId}\` in time.`;
-          const late = answerFault("capability_auth_flow_expired", message, { hint: "Begin a new one." });
+          const message = `No browser answered the sign-in \`${flow.flowId}\` in time.`;
+          const late = answerFault("capability_auth_flow_expired", message, { hint: "Start a new one." });
           const expire = setTimeout(() => settle(late), Math.max(0, remaining));
           server.once("close", () => {
             clearTimeout(expire);
-            settle(answerFault("capability_cancelled", "Nobody waits for the browser any more."));
+            settle(answerFault("capability_cancelled", "Nobody is waiting for the browser anymore."));
           });
           signal?.addEventListener("abort", () => void close(server), { once: true });
           if (signal?.aborted) void close(server);
@@ -93,7 +94,7 @@ function createReceiver({ flow, origin, complete, settle, fail }: Receiver) {
     try {
       const completed = await complete(callbackUrl);
       if (!completed.ok && GOES_ON.has(completed.fault.code)) return "other";
-      setImmediate(() => settle(completed)); // After the page, which tells the user.
+      setImmediate(() => settle(completed)); // After the page, which informs the user.
       if (completed.ok) return "done";
       return completed.fault.code === "capability_auth_flow_denied" ? "denied" : "failed";
     } catch (error) {
@@ -115,25 +116,25 @@ function createReceiver({ flow, origin, complete, settle, fail }: Receiver) {
   };
 }
 
-/** Under another name than its own, this address would be one that a page of the web made up for it. */
+/** Any other host name could be a DNS name that a web page points at this address. */
 function readTarget({ method, url, headers }: IncomingMessage, origin: string): string | undefined {
   const target = URL.parse(url ?? "", origin);
   const isHere = target?.origin === origin && `http://${headers.host}` === origin;
   return isHere && method === "GET" && target.pathname === PATH ? target.href : undefined;
 }
 
-/** A provider that has a place of its own for the browser does not send it here. */
+/** A provider with its own redirect address does not send the browser here. */
 function whyElsewhere(
   { flowType, authUrl, flowId }: AuthFlow,
   redirectUri: string,
 ): Answer<never> | undefined {
   const sentTo = URL.parse(authUrl)?.searchParams.get("redirect_uri");
   if (flowType === "authorization_code" && (sentTo ?? redirectUri) === redirectUri) return undefined;
-  const message = `The sign-in \`${flowId}\` does not send the browser to this machine, so nothing can be waited for.`;
+  const message = `The sign-in \`${flowId}\` does not send the browser to this machine, so there is nothing to wait for.`;
   const hint =
     flowType === "device_code"
       ? "Poll it until it is complete."
-      : "Complete it with the code or the address that the browser ends at.";
+      : "Complete it with the code, or with the address where the browser ends up.";
   return answerFault("capability_invalid_input", message, { hint });
 }
 
@@ -159,7 +160,7 @@ function listen(server: Server): Promise<void> {
   });
 }
 
-/** What is being sent may still arrive; connections that wait for nothing are ended. */
+/** Lets pending output arrive; closes idle connections. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -167,20 +168,16 @@ function close(server: Server): Promise<void> {
   });
 }
 
-/** What the browser shows at the end of a sign-in: status, title and text. Nothing of the request is in a page. */
+/** The page a browser shows at the end of a sign-in: status, title and text. It contains nothing from the request. */
 const PAGES = {
   done: [200, "Signed in", "You can close this window."],
-  denied: [200, "Not signed in", "Access was not granted. You can close this window."],
-  failed: [500, "Not signed in", "The sign-in could not be completed. See the program that began it."],
-  busy: [409, "One moment", "The sign-in is being completed."],
-  early: [503, "One moment", "The sign-in has not begun yet."],
-  other: [
-    400,
-    "Not this one",
-    "This is not the answer that is waited for. Open the address of the sign-in again.",
-  ],
-  unknown: [404, "Nothing here", "There is nothing at this address."],
-  tooMany: [429, "Too many requests", "Begin a new sign-in."],
+  denied: [200, "Not signed in", "Access was denied. You can close this window."],
+  failed: [500, "Not signed in", "The sign-in could not be completed. Check the program that started it."],
+  busy: [409, "One moment", "Completing the sign-in."],
+  early: [503, "One moment", "The sign-in has not started yet."],
+  other: [400, "Wrong sign-in", "This is not the expected answer. Open the sign-in address again."],
+  unknown: [404, "Not found", "There is nothing at this address."],
+  tooMany: [429, "Too many requests", "Start a new sign-in."],
 } as const;
 
 type PageName = keyof typeof PAGES;

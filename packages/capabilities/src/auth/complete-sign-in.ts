@@ -1,6 +1,6 @@
 /**
- * Completes a sign-in: with the code or the address that its user brings, or by asking its provider again and again. Of
- * several that try at once, one asks the provider. The account that it names is checked, then linked.
+ * Completes a sign-in with the code or address that the user brings, or by polling its provider. Of several concurrent
+ * attempts, only one asks the provider. The returned account is checked, then linked.
  */
 import { presentFields } from "@metier/base/json";
 import { isDeclared, refuseTooMany } from "../access.ts";
@@ -24,7 +24,7 @@ export async function completeSignIn(act: AuthAct, request: CompleteRequest): Pr
   if (!found.ok) return found;
   const { flow } = found.value;
   if (flow.flowType === "device_code") {
-    const message = `The sign-in \`${flow.flowId}\` is one with a device code: it needs no answer here.`;
+    const message = `The sign-in \`${flow.flowId}\` uses a device code, so it takes no answer here.`;
     return answerFault("capability_invalid_input", message, {
       hint: "Poll it (`auth poll`) until it is complete.",
     });
@@ -36,8 +36,8 @@ export async function completeSignIn(act: AuthAct, request: CompleteRequest): Pr
   const claimed = await act.parts.flows.claim(flow);
   if (claimed === "gone") return refuseUnknownFlow(flow.flowId);
   if (claimed === "taken") {
-    const message = `The sign-in \`${flow.flowId}\` is being completed by another call just now.`;
-    const hint = "Wait a moment and look whether the account is linked.";
+    const message = `Another call is completing the sign-in \`${flow.flowId}\` right now.`;
+    const hint = "Wait a moment, then check whether the account is linked.";
     return answerFault("capability_auth_flow_invalid", message, { hint });
   }
   return settle(claimed, async () => {
@@ -51,7 +51,7 @@ export async function completeSignIn(act: AuthAct, request: CompleteRequest): Pr
   });
 }
 
-/** Ends the flow, or gives it back so that the user can try again. */
+/** Ends the flow, or releases it so that the user can try again. */
 async function settle(
   claimed: ClaimedFlow,
   work: () => Promise<Answer<CompletedAuth>>,
@@ -66,7 +66,7 @@ async function settle(
   }
 }
 
-/** Completes the one that an address answers: the browser's `state` says which one is meant. */
+/** Completes the sign-in that an address answers; the `state` identifies it. */
 export async function completeCallback(act: AuthAct, callbackUrl: string): Promise<Answer<CompletedAuth>> {
   const { parts, caller } = act;
   const pending = await parts.flows.pending(caller.userId);
@@ -76,8 +76,8 @@ export async function completeCallback(act: AuthAct, callbackUrl: string): Promi
   const wrong = normaliseAnswer({ callbackUrl });
   if (!wrong.ok && wrong.fault.code !== "capability_auth_flow_denied") return wrong;
   if (waiting.length === 0) {
-    return answerFault("capability_auth_flow_invalid", "No sign-in is pending for this user.", {
-      hint: "It may be completed already, or have taken too long. Begin a new one.",
+    return answerFault("capability_auth_flow_invalid", "This user has no pending sign-in.", {
+      hint: "It may already be complete or have expired. Start a new one.",
     });
   }
   const { state } = readPasted(callbackUrl);
@@ -87,9 +87,9 @@ export async function completeCallback(act: AuthAct, callbackUrl: string): Promi
       : waiting.filter(({ expectedState = "" }) => expectedState !== "" && isSameState(expectedState, state));
   const [flow, ...others] = meant;
   if (flow === undefined) {
-    const message = "The `state` in the address belongs to none of the pending sign-ins of this user.";
+    const message = "The `state` in the address does not belong to any pending sign-in of this user.";
     return answerFault("capability_auth_state_mismatch", message, {
-      hint: `Pending are: ${listFlows(waiting)}. Open the address of one and paste where the browser ends.`,
+      hint: `Pending sign-ins: ${listFlows(waiting)}. Open the address of one and paste the address where the browser ends up.`,
     });
   }
   if (others.length === 0) return completeSignIn(act, { flowId: flow.flowId, callbackUrl });
@@ -106,15 +106,15 @@ function listFlows(flows: readonly FlowRecord[]): string {
   return shown.join(", ") + (flows.length > MOST_SHOWN ? ` and ${flows.length - MOST_SHOWN} more` : "");
 }
 
-/** Asks once whether one with a device code is complete (RFC 8628), not more often than its provider allows. */
+/** Asks once whether a device code sign-in is complete (RFC 8628), no more often than its provider allows. */
 export async function pollSignIn(act: AuthAct, flowId: string): Promise<Answer<PolledAuth>> {
   const found = await findFlow(act, flowId);
   if (!found.ok) return found;
   const { flow } = found.value;
   if (flow.flowType !== "device_code") {
-    const message = `The sign-in \`${flowId}\` is not one with a device code, so there is nothing to poll.`;
+    const message = `The sign-in \`${flowId}\` does not use a device code, so it cannot be polled.`;
     return answerFault("capability_invalid_input", message, {
-      hint: "Complete it with the code or the address that the browser ends at.",
+      hint: "Complete it with the code, or with the address where the browser ends up.",
     });
   }
   const claimed = await act.parts.flows.claim(flow);
@@ -128,7 +128,7 @@ export async function pollSignIn(act: AuthAct, flowId: string): Promise<Answer<P
   return pollClaimed(act, { ...found.value, flow: claimed.flow }, claimed);
 }
 
-/** However it goes, the flow is ended or given back, and the provider is not asked again too soon. */
+/** In any case the flow is ended or released, and the provider is not asked again too soon. */
 async function pollClaimed(
   act: AuthAct,
   found: FoundFlow,
@@ -149,7 +149,7 @@ async function pollClaimed(
       if (linked.ok || isFinal(linked.fault.code)) change = "over";
       return linked.ok ? answerWith({ status: "complete", ...linked.value }) : linked;
     }
-    // A provider that says "slow down" says so by a longer wait, which holds from then on.
+    // A provider says "slow down" with a longer wait, which then stays in effect.
     const seconds = readInterval(polled.value.retryAfterSeconds, least);
     change = { pollIntervalSeconds: seconds, ...waitFor(act, seconds), flowState: polled.value.flowState };
     return stillPending(act, flow, seconds);
@@ -168,7 +168,7 @@ async function ask(
     provider.authPoll?.(request, context),
   );
   if (!polled.ok || ["pending", "complete"].includes(polled.value.status)) return polled;
-  const message = `The provider \`${capability.provider.namespace}\` answered a poll with a \`status\` that is neither \`pending\` nor \`complete\`.`;
+  const message = `The provider \`${capability.provider.namespace}\` answered a poll with a \`status\` other than \`pending\` or \`complete\`.`;
   return answerFault("capability_invalid_output", message);
 }
 
@@ -184,7 +184,7 @@ function stillPending(act: AuthAct, { flowId }: FlowRecord, retryAfterSeconds: n
 const MAX_REF = 256;
 const MAX_NAME = 320;
 
-/** Checked like everything a provider answers, then kept. */
+/** Checked like every provider answer, then stored. */
 async function linkAccount(
   act: AuthAct,
   flow: FlowRecord,
@@ -206,10 +206,10 @@ function checkAuthorized(
   capability: string,
   { accountRef, credentialMaterial, metadata }: AuthorizedAccount,
 ): Answer<Omit<ProviderAccount, "createdAt">> {
-  const source = `of the account that was linked to \`${capability}\``;
+  const source = `of the account linked to \`${capability}\``;
   const isRef = typeof accountRef === "string" && accountRef.trim() !== "" && accountRef.length <= MAX_REF;
   if (!isRef || /\p{C}/u.test(accountRef) || findCredential(accountRef)) {
-    const message = `The \`account_ref\` ${source} has to be a name of at most ${MAX_REF} characters, all of them visible, and no credential.`;
+    const message = `The \`account_ref\` ${source} must be a name of at most ${MAX_REF} visible characters, and must not be a credential.`;
     return answerFault("capability_invalid_output", message);
   }
   const material = checkOutput(`The \`credential_material\` ${source}`, credentialMaterial ?? {});

@@ -1,4 +1,4 @@
-/** How users link accounts and unlink them: begin, answer, poll, unlink. Each act is in the audit log. */
+/** How users link and unlink accounts: begin, answer, poll, unlink. Each step is in the audit log. */
 import { showValue } from "@metier/base/text";
 import { isCapabilityId } from "@metier/skills";
 import { checkVisible, findCapability } from "../access.ts";
@@ -30,7 +30,7 @@ export function createAuth(parts: AuthParts): CapabilityAuth {
   };
 }
 
-/** What is not for this chat or this run is left out. */
+/** Leaves out what this chat or run may not use. */
 async function listPending(
   parts: AuthParts,
   caller: CapabilityCaller,
@@ -48,8 +48,8 @@ async function listPending(
 }
 
 /**
- * It is no longer used from then on, and what the vault keeps for it is gone, whatever the provider does. Works as well for
- * a capability whose provider is no longer there.
+ * Stops its use at once and deletes its secrets from the vault, whatever the provider does. Also works if the
+ * capability's provider no longer exists.
  */
 async function unlinkAccount(
   act: AuthAct,
@@ -66,7 +66,7 @@ async function unlinkAccount(
   const account = meant?.value;
   if (account === undefined) {
     return answerFault("capability_invalid_input", `No account is linked to ${showValue(capability)}.`, {
-      hint: "There is nothing to unlink; `capability list` shows which accounts are linked.",
+      hint: "There is nothing to unlink; see the linked accounts with `capability list`.",
     });
   }
   const { accountRef } = account;
@@ -77,7 +77,7 @@ async function unlinkAccount(
   return answerWith({ account: accountRef });
 }
 
-/** A run may only touch what its skill declares, also where nobody offers it any more. */
+/** A run may touch only what its skill declares, even if nobody offers it anymore. */
 async function whyDenied(
   { parts, caller }: AuthAct,
   capability: string,

@@ -1,6 +1,6 @@
 /**
- * Sign-ins under way, on disk: they are begun by one process and completed by another. What a provider wants back at
- * completion is in the vault. Every change is made under the lock of its user, and one completion at a time has a flow.
+ * Pending sign-ins on disk: one process starts them, another may complete them. What a provider needs back at
+ * completion is in the vault. Every change holds the user's lock, and only one completion at a time owns a flow.
  */
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -26,26 +26,26 @@ import {
 import type { Vault } from "../vault/open-vault.ts";
 
 export interface FlowStore {
-  /** Those that have not expired, newest first. What has long expired is removed. */
+  /** Flows that have not expired, newest first. Removes those that expired long ago. */
   pending(userId: string): Promise<readonly FlowRecord[]>;
-  /** Also one that has expired. */
+  /** Including an expired one. */
   find(userId: string, flowId: string): Promise<FlowRecord | undefined>;
-  /** Unless another one came first for the same user, capability, account and address: then that one is given. */
+  /** Unless there already is one for the same user, capability, account and address; then returns that one. */
   add(flow: NewFlow, flowState: JsonObject): Promise<FlowRecord>;
-  /** `taken`: another call has it just now. `gone`: it was completed meanwhile. */
+  /** `taken`: another call owns it right now. `gone`: it was completed in the meantime. */
   claim(flow: FlowRecord): Promise<ClaimedFlow | "taken" | "gone">;
-  /** Of all users, expired ones too. What cannot be read is left out. */
+  /** Flows of all users, including expired ones. Unreadable files are left out. */
   listAll(): readonly FlowRecord[];
-  /** Everything of this user, with what the vault has for it. */
+  /** Removes everything of this user, including vault secrets. */
   forget(userId: string): void;
 }
 
-/** Whoever has it ends it or gives it back. */
+/** The owner must end it or release it. */
 export interface ClaimedFlow {
-  /** As it is now. */
+  /** Its current state. */
   readonly flow: FlowRecord;
   readonly flowState: JsonObject;
-  /** It is done, or can never be. */
+  /** It is complete, or can never be. */
   end(): Promise<void>;
   /** It stays pending. */
   giveBack(change?: FlowChange): Promise<void>;
@@ -66,16 +66,16 @@ interface FlowStoreOptions {
   now?(): number;
 }
 
-/** No provider has such a namespace, so none can open what is kept here. */
+/** No provider can have this namespace, so none can open what is stored here. */
 const VAULT_NAMESPACE = "metier:flows";
-/** For so long it is told that a sign-in took too long; later on it is unknown. */
+/** For this long, a sign-in is reported as expired; later as unknown. */
 const REMEMBERED_MS = 24 * 60 * 60_000;
 
 export function openFlows({ folder, vault, now = Date.now }: FlowStoreOptions): FlowStore {
   const files = openFlowFiles(folder);
   const statesOf = (userId: string): ProviderVault => vault.open(VAULT_NAMESPACE, userId);
   const isOver = ({ expiresAt }: FlowRecord): boolean => expiresAt <= now();
-  /** Its secret goes as soon as it has expired, the rest a day later. */
+  /** Deletes its secret when it expires, the rest a day later. */
   const prune = async (flow: FlowRecord): Promise<void> => {
     await statesOf(flow.userId).delete(flow.stateRef);
     if (now() - flow.expiresAt > REMEMBERED_MS) files.remove(flow);
@@ -116,7 +116,7 @@ export function openFlows({ folder, vault, now = Date.now }: FlowStoreOptions): 
       const states = statesOf(userId);
       const flowState = await openState(files, states, claimed);
       if (flowState !== undefined) return makeClaimed(files, states, claimed, flowState);
-      await makeClaimed(files, states, claimed, {}).end(); // Nothing can come of it: the next one begins anew.
+      await makeClaimed(files, states, claimed, {}).end(); // It can no longer succeed: the next one starts fresh.
       return "gone";
     },
     listAll: files.listAll,
@@ -135,7 +135,7 @@ async function openState(
   try {
     return await states.get(flow.stateRef);
   } catch (error) {
-    giveBack(files, flow, {}); // A keychain that is locked now may be open later.
+    giveBack(files, flow, {}); // A locked keychain may be unlocked later.
     throw error;
   }
 }
@@ -163,13 +163,13 @@ function makeClaimed(
 function giveBack(files: FlowFiles, claimed: FlowRecord, changes: Omit<FlowChange, "flowState">): void {
   files.change(claimed.userId, (isHeld) => {
     const flow = files.read(claimed.userId, claimed.flowId);
-    if (flow === undefined || flow.claim?.id !== claimed.claim?.id) return; // Someone took it over meanwhile.
+    if (flow === undefined || flow.claim?.id !== claimed.claim?.id) return; // Someone took it over in the meantime.
     const { claim: _, ...free } = flow;
     files.write({ ...free, ...changes }, isHeld);
   });
 }
 
-// A sign-in as its file holds it, what of it its user is shown, and who has it while its provider is asked.
+// A sign-in as stored in its file, the part its user sees, and its owner while the provider is asked.
 
 export interface FlowRecord {
   readonly version: 1;
@@ -179,24 +179,24 @@ export interface FlowRecord {
   readonly account?: string | undefined;
   readonly authUrl: string;
   readonly flowType: FlowType;
-  /** Milliseconds since 1970, as all times here. */
+  /** Milliseconds since 1970, like all times here. */
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly userCode?: string | undefined;
   readonly pollIntervalSeconds?: number | undefined;
-  /** The provider is not asked before. */
+  /** The provider is not asked earlier. */
   readonly nextPollAt?: number | undefined;
-  /** What the answer of the browser must carry. */
+  /** What the browser's answer must contain. */
   readonly expectedState?: string | undefined;
   readonly redirectUri?: string | undefined;
-  /** Where the vault keeps what the provider wants back. */
+  /** Where the vault stores what the provider needs back. */
   readonly stateRef: string;
   readonly claim?: FlowClaim | undefined;
 }
 
 export type WantedFlow = Pick<FlowRecord, "capability" | "account" | "redirectUri">;
 
-/** Whether a sign-in can be taken up again instead of beginning another one. A device sends no browser anywhere. */
+/** Whether a sign-in can be resumed instead of starting another. A device sends no browser anywhere. */
 export function answersTo(flow: FlowRecord, wanted: WantedFlow): boolean {
   if (flow.capability !== wanted.capability || flow.account !== wanted.account) return false;
   return flow.flowType === "device_code" || flow.redirectUri === wanted.redirectUri;
@@ -221,11 +221,11 @@ type FlowFiles = ReturnType<typeof openFlowFiles>;
 const FLOW_ID = /^caf_[0-9a-f]{24}$/;
 const ENDING = ".json";
 
-/** The files of all users, each user's in a folder of its own. */
+/** The files of all users, in one folder per user. */
 function openFlowFiles(folder: string) {
   const fileOf = (userId: string, flowId: string): string =>
     join(userFolder(folder, userId), flowId + ENDING);
-  /** `undefined` when there is none. Throws `CapabilityStateError` for what is no flow, or that of someone else. */
+  /** `undefined` if there is none. Throws `CapabilityStateError` for an invalid flow or another user's. */
   const read = (userId: string, flowId: string): FlowRecord | undefined =>
     FLOW_ID.test(flowId) ? readFlow(fileOf(userId, flowId), { userId, flowId }) : undefined;
   return {
@@ -242,10 +242,10 @@ function openFlowFiles(folder: string) {
     write(flow: FlowRecord, isHeld: () => boolean): void {
       const file = fileOf(flow.userId, flow.flowId);
       if (writeAtomic(file, `${JSON.stringify(flow)}\n`, { onlyIf: isHeld })) return;
-      throw new CapabilityStateError(`The lock of \`${file}\` was lost to another process.`, "Try again.");
+      throw new CapabilityStateError(`Another process took the lock of \`${file}\`.`, "Try again.");
     },
     remove: ({ userId, flowId }: FlowRecord): void => rmSync(fileOf(userId, flowId), { force: true }),
-    /** Under the lock of the user. */
+    /** While holding the user's lock. */
     change: <Value>(userId: string, act: (isHeld: () => boolean) => Value): Value =>
       withLock(join(userFolder(folder, userId), "flows"), act),
   };
@@ -255,7 +255,7 @@ function readFlow(file: string, owner: Pick<FlowRecord, "userId" | "flowId">): F
   const value = readStateFile(file);
   if (value === undefined) return undefined;
   const flow = fitShape(flowShape, value);
-  if (flow === undefined) throw damagedFile(file, "it does not hold a sign-in");
+  if (flow === undefined) throw damagedFile(file, "it is not a sign-in");
   if (flow.userId === owner.userId && flow.flowId === owner.flowId) return flow;
   throw damagedFile(file, "it belongs to another user or sign-in");
 }
@@ -286,7 +286,7 @@ const flowShape = recordShape<FlowRecord>(
   ["account", "userCode", "pollIntervalSeconds", "nextPollAt", "expectedState", "redirectUri", "claim"],
 );
 
-/** The claim of a process that died, or of one that hangs, counts for nothing. */
+/** A claim by a process that died or hangs does not count. */
 interface FlowClaim {
   readonly id: string;
   readonly pid: number;
@@ -295,7 +295,7 @@ interface FlowClaim {
   readonly at: number;
 }
 
-/** No provider is given so long for an answer. */
+/** No provider may take this long to answer. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 function isClaimed(claim: FlowClaim | undefined, now: number): boolean {

@@ -1,6 +1,6 @@
 /**
- * From what a user gave to complete a sign-in to one code: checked against the `state` that the sign-in expects, and against
- * itself where a code and an address were given. No message repeats a code.
+ * Turns what a user gave to complete a sign-in into one code, checked against the expected `state`, and against each
+ * other if both a code and an address were given. No message repeats a code.
  */
 import { type Answer, answerFault, answerWith } from "../capability.ts";
 import type { AuthFlow, CompleteRequest } from "../capability-broker.ts";
@@ -15,7 +15,7 @@ interface NormalisedAnswer {
 
 /** RFC 6749, appendix A.11. */
 const CODE = /^[\x21-\x7e]{1,4096}$/;
-const HINT = "Give the whole address that the browser ended at, or the code that was shown.";
+const HINT = "Pass the complete address where the browser ended up, or the code it showed.";
 
 export function normaliseAnswer(given: GivenAnswer, expectedState?: string): Answer<NormalisedAnswer> {
   const read = readGiven(given);
@@ -27,18 +27,18 @@ export function normaliseAnswer(given: GivenAnswer, expectedState?: string): Ans
   const isOther = states.some((one) => !isSameState(one, expectedState ?? one));
   if (isOther || (isStateless && expectedState !== undefined)) {
     const message = isOther
-      ? "The `state` in the address is not the one of this sign-in: it belongs to another one."
-      : "The browser was sent here without the `state` of this sign-in, so it is no answer to it.";
+      ? "The `state` in the address belongs to another sign-in."
+      : "The address has no `state`, so it does not answer this sign-in.";
     return answerFault("capability_auth_state_mismatch", message, {
-      hint: "Open the address of this sign-in and paste where the browser ends, or list the ones that are pending.",
+      hint: "Open the address of this sign-in and paste the address where the browser ends up, or list the pending sign-ins.",
     });
   }
   const error = parts.find((part) => part.error !== undefined)?.error;
   if (error !== undefined) return refuseDenied(error);
   if (codes.length > 1 || states.length > 1) {
-    const message = "The code that was given is not the one in the address.";
+    const message = "The given code differs from the one in the address.";
     return answerFault("capability_auth_code_conflict", message, {
-      hint: "Give one of them, the newer one.",
+      hint: "Pass only the newer one.",
     });
   }
   const [code] = codes;
@@ -46,101 +46,101 @@ export function normaliseAnswer(given: GivenAnswer, expectedState?: string): Ans
   if (!CODE.test(code)) {
     return answerFault(
       "capability_auth_code_missing",
-      "What was given is no code: it has characters none has.",
+      "The given value is not a code: it contains characters that no code has.",
       { hint: HINT },
     );
   }
   return answerWith({ code, callbackUrl: address, state: states[0] });
 }
 
-/** A blank stands as `+` in some addresses and as `%20` in others. */
+/** Some addresses encode a space as `+`, others as `%20`. */
 export function isSameState(a: string, b: string): boolean {
   return a.replaceAll(" ", "+") === b.replaceAll(" ", "+");
 }
 
 interface ReadAnswer {
   readonly parts: readonly Pasted[];
-  /** The one that the provider is given. */
+  /** The code that the provider gets. */
   readonly address?: string | undefined;
 }
 
 function readGiven({ code, callbackUrl }: GivenAnswer): Answer<ReadAnswer> {
   const given = [callbackUrl, code].filter((text) => text !== undefined && text.trim() !== "");
   if (given.some((text) => (text?.length ?? 0) > MAX_PASTED)) {
-    const message = `What was given has more than ${MAX_PASTED} characters, which no answer of a sign-in has.`;
+    const message = `The given value has more than ${MAX_PASTED} characters; no sign-in answer is that long.`;
     return answerFault("capability_auth_callback_invalid", message, { hint: HINT });
   }
   const address = callbackUrl?.trim() ? readPasted(callbackUrl) : undefined;
   const pasted = code?.trim() ? readPasted(code) : undefined;
   if (address && address.kind !== "address") {
-    return answerFault("capability_auth_callback_invalid", "The address that was given is not a URL.", {
-      hint: "It begins with `http://` or `https://`. A code alone is given as a code.",
+    return answerFault("capability_auth_callback_invalid", "The given address is not a URL.", {
+      hint: "It must start with `http://` or `https://`. Pass a code alone as the code.",
     });
   }
   const parts = [address, pasted].filter((part) => part !== undefined);
   if (parts.some(({ kind, text }) => kind === "address" && !URL.canParse(text))) {
-    return answerFault("capability_auth_callback_invalid", "The address that was given is not a URL.", {
+    return answerFault("capability_auth_callback_invalid", "The given address is not a URL.", {
       hint: HINT,
     });
   }
   if (parts.some(({ isContradictory }) => isContradictory)) {
-    const message = "The address has a field twice, with different values, as no answer of a sign-in has.";
+    const message = "The address has the same parameter twice with different values.";
     return answerFault("capability_auth_callback_invalid", message, { hint: HINT });
   }
   const text = address?.text ?? (pasted?.kind === "address" ? pasted.text : undefined);
   return answerWith({ parts, address: text });
 }
 
-/** Not only the user says no: a server may find something wrong with the request. */
+/** Not only users deny: a server may reject the request. */
 function refuseDenied(error: string): Answer<never> {
   const name = /^[\w.-]{1,64}$/.test(error) ? `\`${error}\`` : "an error";
   const message =
     error === "access_denied"
-      ? "The sign-in was denied (`access_denied`): access was not granted."
-      : `The sign-in was answered with ${name} instead of a code.`;
-  return answerFault("capability_auth_flow_denied", message, { hint: "Begin a new sign-in to try again." });
+      ? "The sign-in was denied (`access_denied`)."
+      : `The sign-in returned ${name} instead of a code.`;
+  return answerFault("capability_auth_flow_denied", message, { hint: "Start a new sign-in to try again." });
 }
 
 function refuseMissing(parts: readonly Pasted[]): Answer<never> {
   if (parts.some(({ isBeginning }) => isBeginning)) {
-    const message = "This is the address where the sign-in begins; there is no code in it yet.";
+    const message = "This is the address that starts the sign-in; it contains no code yet.";
     return answerFault("capability_auth_code_missing", message, {
-      hint: "Open it in a browser, sign in, and give the address that the browser ends at.",
+      hint: "Open it in a browser, sign in, and pass the address where the browser ends up.",
     });
   }
   const message =
-    parts.length === 0 ? "No code and no address was given." : "There is no `code` in what was given.";
+    parts.length === 0 ? "No code or address was given." : "The given value contains no `code`.";
   return answerFault("capability_auth_code_missing", message, { hint: HINT });
 }
 
 /**
- * What a person pastes: an address, a part of one, or a code, with whatever stood around it. Says what is in it; whether it
- * fits a sign-in is for others to say.
+ * Parses what a person pastes: an address, part of one, or a code, with any surrounding text. Returns what it contains;
+ * callers decide whether it fits a sign-in.
  */
 interface Pasted {
   readonly kind: "address" | "query" | "code";
-  /** Without what stood around it. */
+  /** Without the surrounding text. */
   readonly text: string;
   readonly code?: string | undefined;
   readonly state?: string | undefined;
-  /** As the authorization server named it: `access_denied`. */
+  /** As named by the authorization server: `access_denied`. */
   readonly error?: string | undefined;
-  /** One of these stands there twice, and says two things. */
+  /** One of these parameters appears twice with different values. */
   readonly isContradictory?: boolean | undefined;
-  /** It is the address to begin at, not the one that the browser ended at. */
+  /** It is the address that starts a sign-in, not the one where the browser ended up. */
   readonly isBeginning?: boolean | undefined;
 }
 
 const MAX_PASTED = 16_384;
 
-/** Line breaks of a terminal or a mail, and what cannot be seen. */
+/** Line breaks from a terminal or mail, and invisible characters. */
 const UNSEEN = /[\s\p{C}]+/gu;
 const OPENING = new Set("([{<\"'`“”‘’«»*");
 const CLOSING = new Set(")]}>\"'`“”‘’«»*.,;");
 const LABEL = /^(?:authori[sz]ation)?code:(?!\/)/iu;
-/** Address bars tend to hide the scheme. */
+/** Address bars often hide the scheme. */
 const SCHEMELESS = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\/?[?#/]/iu;
-/** `https:`, or the own scheme of a program, which has a dot (RFC 8252). */
+/** `https:`, or a program's own scheme, which contains a dot (RFC 8252). */
 const ADDRESS = /^(?:https?:\/\/|[a-z][a-z0-9+-]*\.[a-z0-9+.-]*:\/)/iu;
 const QUERY = /^(?:[^:=]*[?#&])?(?:[\w.-]+=[^&]*&)*(?:code|error|state)=/iu;
 
@@ -169,7 +169,7 @@ function readAddress(text: string): Pasted {
 type Fields = Pick<Pasted, "code" | "state" | "error" | "isContradictory" | "isBeginning">;
 
 function readFields(query: string): Fields {
-  // A code has no blanks, so a plus in it is one, though in queries it stands for a blank.
+  // A code has no spaces, so a plus in it is a plus, although it means a space in queries.
   const fields = new URLSearchParams(query.replaceAll("&amp;", "&").replaceAll("+", "%2B"));
   const [code, state, error] = ["code", "state", "error"].map((name) => [
     ...new Set(fields.getAll(name).filter((value) => value !== "")),
@@ -183,38 +183,38 @@ function readFields(query: string): Fields {
   };
 }
 
-/** A code that was copied out of an address is still encoded. */
+/** A code copied from an address is still encoded. */
 function decode(code: string): string {
   if (!/%[0-9a-f]{2}/iu.test(code)) return code;
   try {
     return decodeURIComponent(code);
   } catch {
-    return code; // It has a percent sign of its own.
+    return code; // It contains a literal percent sign.
   }
 }
 
-// The answer of a sign-in in a user's own message. A model that passes a task on tends to tell it in other words, so the
-// message is looked at as it was written. Finding is not completing: what is found is checked above.
+// Finds a sign-in answer in a user's own message. A model tends to rephrase a task when it passes it on, so this reads
+// the original message. Finding does not complete anything: the functions above check what is found.
 
 interface RecognisedAnswer {
   readonly kind: "address" | "code";
-  /** To be given on as it is. */
+  /** To be passed on unchanged. */
   readonly text: string;
-  /** The sign-in that it answers, where there is no doubt. */
+  /** The sign-in it answers, if that is certain. */
   readonly flow?: AuthFlow | undefined;
 }
 
-/** A message is typed or pasted; a book is neither. */
+/** Messages are typed or pasted; longer text is not a message. */
 const MAX_MESSAGE = 65_536;
 const PIECE = /[^\s"'`<>]+/gu;
 const URL_START = /https?:\/\/|(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\/?[?#/]/iu;
 const LOOPBACK = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:[/?#]|$)/iu;
-/** As one large provider gives it. */
+/** The form that one large provider uses. */
 const KNOWN_CODE = /^4\/[\w-]{10,}$/u;
-/** Only where a sign-in is waited for: a message that is nothing but letters and digits without a blank. */
+/** Only while a sign-in is pending: a message of only letters and digits, without spaces. */
 const LIKELY_CODE = /^(?=[^\d]*\d)(?=[^a-z]*[a-z])[\w./~+=-]{16,512}$/iu;
 
-/** `flows`: the user's pending ones, newest first. Without any, only what is an answer by its looks is found. */
+/** `flows`: the user's pending ones, newest first. Without any, only finds what clearly looks like an answer. */
 export function recogniseCallback(
   message: string,
   flows: readonly AuthFlow[] = [],
@@ -237,7 +237,7 @@ function findAddress(message: string, waiting: readonly AuthFlow[]): Pasted | un
   return undefined;
 }
 
-/** Where nobody waits at the address, it must be the one that a sign-in sends the browser to, or carry its state. */
+/** If nobody waits at the address, it must be a sign-in's redirect address or carry its state. */
 function isAnswer(pasted: Pasted, waiting: readonly AuthFlow[]): boolean {
   if (pasted.code === undefined && pasted.error === undefined) return false;
   if (pasted.isBeginning) return false;

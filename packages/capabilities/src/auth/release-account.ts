@@ -1,9 +1,9 @@
-/** An account that is no longer linked: what was kept for it goes. */
+/** Deletes what was stored for an account that is no longer linked. */
 import { answerWith, type CapabilityCaller, type ProviderAccount } from "../capability.ts";
 import { isVaultRef } from "../vault/open-vault.ts";
 import { type AuthParts, askSignIn } from "./auth-act.ts";
 
-/** The provider may have more to do, such as to revoke. It is told, and what it answers changes nothing here. */
+/** The provider may have more to do, such as revoking. It is told, and its answer changes nothing here. */
 export async function releaseAccount(
   parts: Pick<AuthParts, "registry" | "makeContext">,
   caller: CapabilityCaller,

@@ -1,6 +1,6 @@
 /**
- * One process that answers many requests: a line for each, in any order, told apart by their ids. A call that takes too long
- * is given up alone, unless nothing at all was heard since: then the process hangs and is ended, with all that wait for it.
+ * One process that answers many requests: one line each, in any order, matched by id. A call that takes too long is
+ * given up alone, unless the process sent nothing since: then it hangs and is stopped, with all pending calls.
  */
 import type { JsonObject } from "@metier/base/json";
 import { createLineReader } from "@metier/sandbox";
@@ -18,14 +18,14 @@ import type { Launch } from "./provider-launch.ts";
 import { describeEnd, startProvider } from "./provider-process.ts";
 
 export interface BridgeConnection {
-  /** Nothing it says is heard any more. */
+  /** Its output is no longer read. */
   readonly isOver: boolean;
   /** So many of its calls were given up that the next ones go to another process. */
   readonly isSpent: boolean;
   readonly waiting: number;
   readonly answered: number;
   ask(request: BridgeRequest, signal?: AbortSignal): Promise<Answer<JsonObject>>;
-  /** Lets it end by closing its standard input, and ends it if it does not. */
+  /** Closes its standard input so that it exits, and stops it if it does not. */
   end(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface ConnectionParts {
   readonly name: string;
   readonly launch: Launch;
   readonly timeoutMs: number;
-  /** Told once, before those who wait are. */
+  /** Called once, before the pending callers are told. */
   onOver(connection: BridgeConnection): void;
 }
 
@@ -44,7 +44,7 @@ export function connectBridge({ name, launch, timeoutMs, onOver }: ConnectionPar
   const calls = new OpenCalls();
   let over: FaultAnswer | undefined;
 
-  /** The first reason counts. Whoever waits is told it. */
+  /** The first reason counts and is told to everyone who waits. */
   const finish = (reason: FaultAnswer): void => {
     if (over === undefined) {
       over = reason;
@@ -60,10 +60,10 @@ export function connectBridge({ name, launch, timeoutMs, onOver }: ConnectionPar
     if (over !== undefined || line.trim() === "") return;
     const response = parseObject(line);
     if (!response.ok) breakOff(violation(response.refusal));
-    else if (!calls.take(response.value)) breakOff(violation("its `id` is that of no request"));
+    else if (!calls.take(response.value)) breakOff(violation("its `id` does not match any request"));
   };
   const readLines = createLineReader(MAX_ENVELOPE_BYTES, takeLine, () =>
-    breakOff(violation(`a line of it has more than ${MAX_ENVELOPE_BYTES} bytes`)),
+    breakOff(violation(`it has a line of more than ${MAX_ENVELOPE_BYTES} bytes`)),
   );
   const running = startProvider(launch, readLines);
   void running.exited.then((ending) => finish(describeEnd(name, ending)));
@@ -75,7 +75,7 @@ export function connectBridge({ name, launch, timeoutMs, onOver }: ConnectionPar
     if (!text.ok) return text;
     if (signal?.aborted) return cancelled(name);
     const onHang = (): void => breakOff(endedSilent(name, timeoutMs));
-    running.write(text.value); // First: it works while we get ready for its answer.
+    running.write(text.value); // First, so that it works while we prepare for its answer.
     return calls.wait(request.id, { name, timeoutMs, signal, onHang });
   };
   const connection: BridgeConnection = {
@@ -101,12 +101,12 @@ export function connectBridge({ name, launch, timeoutMs, onOver }: ConnectionPar
 }
 
 function endedSilent(name: string, timeoutMs: number): FaultAnswer {
-  const message = `The provider \`${name}\` was ended while it worked, because it had said nothing for ${timeoutMs / 1000} seconds.`;
+  const message = `The provider \`${name}\` was stopped during the call, because it sent nothing for ${timeoutMs / 1000} seconds.`;
   return answerFault("capability_backend_unavailable", message, { hint: "Try again." });
 }
 
 function tooMany(name: string): FaultAnswer {
-  const message = `${MAX_WAITING} calls wait for the provider \`${name}\` already; no more are sent to it at once.`;
+  const message = `${MAX_WAITING} calls are already waiting for the provider \`${name}\`, which is the limit.`;
   return answerFault("capability_rate_limited", message, { retryAfterSeconds: 1 });
 }
 
@@ -117,15 +117,15 @@ interface Waiting extends Pick<ConnectionParts, "name" | "timeoutMs"> {
 
 type Settle = (answer: Answer<JsonObject>) => void;
 
-/** Calls that were sent: those that wait for an answer, and those that nobody waits for any more. */
+/** Sent calls: those that wait for an answer, and those that were given up. */
 class OpenCalls {
   readonly waiting = new Map<string, Settle>();
   readonly givenUp = new Set<string>();
   answered = 0;
-  /** Answers that came, also those to calls that were given up. */
+  /** Answers received, including those to abandoned calls. */
   heard = 0;
 
-  /** For the answer to this call. It hangs where nothing at all was heard until the time was over. */
+  /** Waits for the answer to this call. The process hangs if nothing arrived before the timeout. */
   wait(id: string, { name, timeoutMs, signal, onHang }: Waiting): Promise<Answer<JsonObject>> {
     const heardBefore = this.heard;
     const { promise, resolve } = Promise.withResolvers<Answer<JsonObject>>();
@@ -135,7 +135,7 @@ class OpenCalls {
       this.giveUp(id, tooLate(name, timeoutMs, hangs));
       if (hangs) onHang();
     };
-    const timer = setTimeout(expire, timeoutMs); // Keeps us running, which the process itself does not.
+    const timer = setTimeout(expire, timeoutMs); // Keeps this process alive, which the child process does not.
     signal?.addEventListener("abort", cancel, { once: true });
     this.waiting.set(id, (answer) => {
       clearTimeout(timer);
@@ -172,16 +172,18 @@ class OpenCalls {
 }
 
 function cancelled(name: string): FaultAnswer {
-  return answerFault("capability_cancelled", `The call of the provider \`${name}\` was cancelled.`);
+  return answerFault("capability_cancelled", `The call to the provider \`${name}\` was cancelled.`);
 }
 
 function tooLate(name: string, timeoutMs: number, hangs: boolean): FaultAnswer {
-  const also = hangs ? ". It said nothing meanwhile, so it was ended, with everything it had started" : "";
+  const also = hangs
+    ? ". It sent nothing in that time, so it was stopped, with everything it had started"
+    : "";
   return answerFault(
     "capability_backend_unavailable",
-    `The provider \`${name}\` gave no answer within ${timeoutMs / 1000} seconds${also}.`,
+    `The provider \`${name}\` did not answer within ${timeoutMs / 1000} seconds${also}.`,
     {
-      hint: `Try again, or set a larger \`timeout-seconds\` in \`[capabilities.providers.${name}]\`; a bridge that answers one request and ends needs \`persistent = false\`.`,
+      hint: `Try again, or raise \`timeout-seconds\` in \`[capabilities.providers.${name}]\`; a bridge that answers one request and exits needs \`persistent = false\`.`,
     },
   );
 }

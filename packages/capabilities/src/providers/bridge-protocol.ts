@@ -1,6 +1,6 @@
 /**
- * The messages of `bridge-v1`: one JSON object asks, one answers, with a result or an error and never both. What a bridge
- * sends is text of someone who may have written anything; what breaks the protocol is `capability_invalid_output`.
+ * The messages of `bridge-v1`: one JSON object asks, one answers with either a result or an error. A bridge's output is
+ * untrusted; a protocol violation is `capability_invalid_output`.
  */
 import { randomUUID } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
@@ -38,7 +38,7 @@ export interface BridgeRequest {
 }
 
 const BRIDGE_VERSION = 1;
-/** Of one request or answer, as much as a caller can send or be sent. */
+/** For one request or answer: as much as a caller can send or receive. */
 export const MAX_ENVELOPE_BYTES: number = 10 * 1024 * 1024;
 const MAX_SHOWN = 60;
 
@@ -47,66 +47,64 @@ export function makeRequest(namespace: string, method: BridgeMethod, params: Jso
   return { version: BRIDGE_VERSION, id, namespace, method, params };
 }
 
-/** On one line, with its end: a bridge may read a line, or everything there is. */
+/** One line with its line break: a bridge may read a line, or everything. */
 export function writeRequest(request: BridgeRequest): Answer<string> {
   const text = `${JSON.stringify(request)}\n`;
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_ENVELOPE_BYTES) return answerWith(text);
   return answerFault(
     "capability_invalid_input",
-    `The request for the provider has ${bytes} bytes; at most ${MAX_ENVELOPE_BYTES} are sent.`,
+    `The request to the provider has ${bytes} bytes; the limit is ${MAX_ENVELOPE_BYTES} bytes.`,
     { hint: "Send less at once." },
   );
 }
 
-/** The result in an answer to the request of that id, or the bridge's own error. */
+/** The result from the answer to the request with that id, or the bridge's own error. */
 export function readResponse(text: string, id: string): Answer<JsonObject> {
   const response = parseObject(text);
   return response.ok ? readParsed(response.value, id) : violation(response.refusal);
 }
 
-/** As above, once it is known to be an object. */
+/** The same, once it is known to be an object. */
 export function readParsed(response: JsonObject, id: string): Answer<JsonObject> {
   if (response.version !== BRIDGE_VERSION)
-    return violation(`its \`version\` is ${show(response.version)}; it has to be ${BRIDGE_VERSION}`);
-  if (response.id !== id) return violation(`its \`id\` is ${show(response.id)}; it has to be \`${id}\``);
+    return violation(`its \`version\` is ${show(response.version)}; it must be ${BRIDGE_VERSION}`);
+  if (response.id !== id) return violation(`its \`id\` is ${show(response.id)}; it must be \`${id}\``);
   const has = { result: Object.hasOwn(response, "result"), error: Object.hasOwn(response, "error") };
-  if (has.result && has.error) return violation("it has both `result` and `error`; it has to have one");
+  if (has.result && has.error) return violation("it has both `result` and `error`; it must have one");
   if (has.error) return readError(response.error);
-  if (!has.result) return violation("it has neither `result` nor `error`; it has to have one");
+  if (!has.result) return violation("it has neither `result` nor `error`; it must have one");
   if (isJsonObject(response.result)) return answerWith(response.result);
-  return violation(`its \`result\` is ${show(response.result)}; it has to be an object`);
+  return violation(`its \`result\` is ${show(response.result)}; it must be an object`);
 }
 
-/** The object that a text holds, or what is wrong with it, as the end of a sentence. */
+/** The object in a text, or what is wrong with it, as the end of a sentence. */
 export function parseObject(text: string): Result<JsonObject, string> {
-  if (text.trim() === "") return refused("there is nothing on its standard output");
+  if (text.trim() === "") return refused("its standard output is empty");
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
   } catch {
-    return refused("it is not one JSON value"); // What stands there instead may be secret, so it is not shown.
+    return refused("it is not a single JSON value"); // The text may be secret, so it is not shown.
   }
-  return isJsonObject(value) ? done(value) : refused(`it is ${show(value)}; it has to be an object`);
+  return isJsonObject(value) ? done(value) : refused(`it is ${show(value)}; it must be an object`);
 }
 
 /** `how`: what is wrong, as the end of a sentence. */
 export function violation(how: string): FaultAnswer {
-  return answerFault(
-    "capability_invalid_output",
-    `The answer of the provider breaks \`bridge-v1\`: ${how}.`,
-    { hint: "The provider has to be mended." },
-  );
+  return answerFault("capability_invalid_output", `The provider's answer violates \`bridge-v1\`: ${how}.`, {
+    hint: "Fix the provider.",
+  });
 }
 
 function readError(error: Json | undefined): FaultAnswer {
-  if (!isJsonObject(error)) return violation(`its \`error\` is ${show(error)}; it has to be an object`);
+  if (!isJsonObject(error)) return violation(`its \`error\` is ${show(error)}; it must be an object`);
   const { code, message } = error;
   if (!isText(code) || !isText(message))
-    return violation("its `error` has no `code` or no `message`; both have to be texts");
+    return violation("its `error` needs a `code` and a `message`, both strings");
   if (!isFaultCode(code))
     return violation(
-      `the \`code\` of its \`error\` is ${show(code)}; allowed are at most 100 letters, digits, \`_\`, \`.\` and \`-\``,
+      `the \`code\` of its \`error\` is ${show(code)}; it must have at most 100 letters, digits, \`_\`, \`.\` and \`-\``,
     );
   return { ok: false, fault: { code, message } };
 }
@@ -115,35 +113,35 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
 }
 
-/** What is no short value is only named: a part of a secret would not be known as one. */
+/** Only names anything but short values: part of a secret would not be recognized as one. */
 function show(value: Json | undefined): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";
   if (isJsonObject(value)) return "an object";
-  if (typeof value === "string" && value.length > MAX_SHOWN) return `a text of ${value.length} characters`;
+  if (typeof value === "string" && value.length > MAX_SHOWN) return `a string of ${value.length} characters`;
   return showValue(value);
 }
 
-// From results, in their snake_case, to what the broker takes.
+// Converts results from snake_case to what the broker takes.
 
-/** RFC 8628, where the provider says nothing. */
+/** RFC 8628's default. */
 const POLL_SECONDS = 5;
-const filledTextShape = testedShape(isText, "a text");
+const filledTextShape = testedShape(isText, "a string");
 const secondsShape = testedShape(
   (value): value is number => typeof value === "number" && value > 0 && value <= 86_400,
-  "seconds of a day at most",
+  "a number of seconds, at most one day",
 );
 
-/** A list or a map, as it stands there. */
+/** A list or a map, unchanged. */
 export function readBridgeDefinitions({ definitions }: JsonObject): Answer<Json> {
   if (Array.isArray(definitions) || isJsonObject(definitions)) return answerWith(definitions);
-  return violation("its `result` has no `definitions`, which are a list or a map");
+  return violation("its `result` has no `definitions` list or map");
 }
 
 /** The output under `output`, or the result itself. */
 export function readOutput(result: JsonObject): Answer<JsonObject> {
   if (!Object.hasOwn(result, "output")) return answerWith(result);
-  return isJsonObject(result.output) ? answerWith(result.output) : violation("`output` has to be an object");
+  return isJsonObject(result.output) ? answerWith(result.output) : violation("`output` must be an object");
 }
 
 export function readBegunAuth(result: JsonObject): Answer<BegunAuth> {
@@ -199,7 +197,7 @@ export function readPoll(result: JsonObject): Answer<AuthPoll> {
 
 type Shapes<Table> = { readonly [Key in keyof Table]: Shape<Table[Key]> };
 
-/** The first key that is not as it has to be is told. Values are not shown: they may be secret. */
+/** Reports the first invalid key. Values are not shown: they may be secret. */
 function readResult<Table extends object, Needed extends keyof Table & string>(
   result: JsonObject,
   needed: Needed,
@@ -215,7 +213,7 @@ function readResult<Table extends object, Needed extends keyof Table & string>(
   return violation(`\`${read.refusal[0]?.path[0]}\` of its \`result\` is not allowed`);
 }
 
-/** `null` is how Python says that there is none. */
+/** Python writes `null` for an absent value. */
 function orNull<Value>(shape: Shape<Value>): Shape<Value> {
   return (value, place) => (value === null ? undefined : shape(value, place));
 }

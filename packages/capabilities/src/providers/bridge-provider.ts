@@ -1,6 +1,6 @@
 /**
- * A provider in another process that speaks `bridge-v1`. It is told who asks by a token alone, made for it and for this
- * call: no identity stands in the parameters. However it answers, no secret of its own is in a message or an output.
+ * A provider in another process that speaks `bridge-v1`. It learns who asks only from a token made for it and this
+ * call; the parameters contain no identity. Its secrets never appear in a message or an output.
  */
 import type { JsonObject } from "@metier/base/json";
 import { createRedactor, type Redactor } from "@metier/sandbox/secrets";
@@ -29,13 +29,13 @@ import {
 import type { Launch } from "./provider-launch.ts";
 import { describeEnd, runProvider, tidyFault } from "./provider-process.ts";
 
-/** `redactor`: knows what the process of the bridge was given. */
+/** `redactor`: knows the secrets that the bridge's process got. */
 export function createBridgeProvider(
   namespace: string,
   exchange: BridgeExchange,
   redactor: Redactor,
 ): CapabilityProvider {
-  /** Makes a token for each call alone, and passes on a fault without it. */
+  /** Makes a separate token for each call, and returns a fault if that fails. */
   const ask = async <Value>(
     method: BridgeMethod,
     params: JsonObject,
@@ -48,7 +48,7 @@ export function createBridgeProvider(
     if (answer.ok) return read(answer.value);
     return tidyFault(answer, createRedactor([{ name: "context_token", value: token }]), redactor);
   };
-  /** It keeps something for an account, and wants to be told when that is no longer linked. */
+  /** It stores something for an account, and must be told when that is unlinked. */
   let forgets = false;
   return {
     namespace,
@@ -105,9 +105,9 @@ function completeParams(request: Completed): JsonObject {
   };
 }
 
-// `bridge-v1` as it was meant first: one process for each call, which reads one request, writes one answer and ends.
+// The original form of `bridge-v1`: one process per call, which reads one request, writes one answer and exits.
 
-/** What stands between a bridge provider and its processes: a request goes in, the answer to it comes out. */
+/** Sends requests from a bridge provider to its processes and returns their answers. */
 export interface BridgeExchange {
   ask(request: BridgeRequest, signal?: AbortSignal): Promise<Answer<JsonObject>>;
   close(): Promise<void>;
@@ -121,7 +121,10 @@ export interface ExchangeParts {
 }
 
 export function providerClosed(name: string): FaultAnswer {
-  return answerFault("capability_backend_unavailable", `The provider \`${name}\` was closed with its host.`);
+  return answerFault(
+    "capability_backend_unavailable",
+    `The provider \`${name}\` was closed together with its host.`,
+  );
 }
 
 export function createProcessPerCall({ name, timeoutMs, launch }: ExchangeParts): BridgeExchange {
@@ -177,11 +180,11 @@ export function createProcessPerCall({ name, timeoutMs, launch }: ExchangeParts)
   };
 }
 
-/** `undefined` where it is not UTF-8. */
+/** `undefined` if it is not UTF-8. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return undefined; // Whoever asked is told so.
+    return undefined; // The caller is told.
   }
 }

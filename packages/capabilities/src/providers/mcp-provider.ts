@@ -1,6 +1,6 @@
 /**
- * An MCP server as a provider: its tools are the operations of one capability, `<namespace>.tools`. It is connected to by
- * the first call and again when the connection is lost. It is told nothing of who asks: it is the same for everybody.
+ * An MCP server as a provider: its tools are the operations of one capability, `<namespace>.tools`. The first call
+ * connects, and later calls reconnect if needed. The server does not learn who asks: it is the same for everyone.
  */
 import { checkJson, isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
 import { showNames } from "@metier/base/text";
@@ -15,7 +15,7 @@ export function createMcpProvider(parts: McpParts & { readonly namespace: string
   const { name, namespace, timeoutMs, redactor } = parts;
   const sessions = keepSession(parts);
 
-  /** Whatever the server, the connection or the client library does is an answer. */
+  /** Turns everything the server, the connection or the client library does into an answer. */
   async function use(
     work: (client: Client) => Promise<Answer<JsonObject>>,
     signal?: AbortSignal,
@@ -30,10 +30,10 @@ export function createMcpProvider(parts: McpParts & { readonly namespace: string
       return answer.ok ? answerWith(redactor.redactJson(answer.value)) : tidyFault(answer, redactor);
     } catch (error) {
       if (signal?.aborted)
-        return answerFault("capability_cancelled", `The call of the MCP server \`${name}\` was cancelled.`);
+        return answerFault("capability_cancelled", `The call to the MCP server \`${name}\` was cancelled.`);
       const failed = describeMcpFailure(parts, error, transport);
       if (heardBefore !== undefined && transport.heard?.() === heardBefore) {
-        sessions.forget(connecting); // It said nothing all the time, so it hangs: the next call finds another.
+        sessions.forget(connecting); // It sent nothing the whole time, so it hangs: the next call starts another.
         void client.close();
       }
       return tidyFault(failed, redactor);
@@ -57,7 +57,7 @@ export function createMcpProvider(parts: McpParts & { readonly namespace: string
   };
 }
 
-/** One session at a time: opened by the first call, and anew when it was lost. */
+/** One session at a time: opened by the first call, and reopened when lost. */
 function keepSession(parts: McpParts) {
   let session: Promise<Answer<McpSession>> | undefined;
   let isClosed = false;
@@ -88,7 +88,7 @@ function limits(timeout: number, signal: AbortSignal | undefined) {
   return presentFields({ timeout, maxTotalTimeout: timeout, signal });
 }
 
-// Tools of a server as operations of one capability, and what they answer as an output.
+// Turns a server's tools into operations of one capability, and their answers into outputs.
 
 const MAX_TOOLS = 500;
 const MAX_NAMED = 5;
@@ -109,13 +109,13 @@ async function describeTools(
   if (operations.length === 0) {
     return answerFault(
       "capability_invalid_output",
-      `The MCP server \`${server}\` offers no tool that can be used; it has ${tools.length}.`,
+      `The MCP server \`${server}\` has ${tools.length} tools, but none that can be used.`,
     );
   }
   return answerWith({
     id: `${namespace}.tools`,
     description: `Tools of the MCP server \`${server}\`.${describeLeftOut(leftOut)}`,
-    // It does not say whom its tools are for, and it is the same server for everybody.
+    // It does not say who its tools are for, and it is the same server for everyone.
     sensitive: true,
     operations,
   });
@@ -134,7 +134,7 @@ async function isUsable(
   return true;
 }
 
-/** What a tool says of itself is believed where it makes things stricter; one that says nothing may change something. */
+/** A tool's own claims count only if they make things stricter; a tool that says nothing may change something. */
 function toOperation({ name, description, annotations = {}, inputSchema, outputSchema }: Tool): JsonObject {
   const isReading = annotations.readOnlyHint === true && annotations.destructiveHint !== true;
   return {
@@ -151,17 +151,17 @@ function toOperation({ name, description, annotations = {}, inputSchema, outputS
 function describeLeftOut(names: readonly string[]): string {
   if (names.length === 0) return "";
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
-  return ` Left out, because they cannot be operations: ${showNames(names.slice(0, MAX_NAMED))}${more}.`;
+  return ` Left out because they cannot be operations: ${showNames(names.slice(0, MAX_NAMED))}${more}.`;
 }
 
-/** Its structured content; otherwise its text, with the kinds of what is no text. */
+/** Its structured content; otherwise its text, with the types of non-text parts. */
 function readToolResult(server: string, result: CallToolResult): Answer<JsonObject> {
   const { structuredContent, content = [], isError = false } = result;
   const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   if (isError) {
     return answerFault(
       "capability_backend_unavailable",
-      `The tool of the MCP server \`${server}\` failed: ${text === "" ? "it does not say why" : text}`,
+      `A tool of the MCP server \`${server}\` failed: ${text === "" ? "it does not say why" : text}`,
     );
   }
   if (structuredContent !== undefined) {

@@ -1,4 +1,4 @@
-/** From the config of an MCP server to a connection with it. What goes wrong is told in terms of the provider. */
+/** Connects to an MCP server from its config. Errors are reported in terms of the provider. */
 import { VERSION } from "@metier/base/places";
 import { createLineReader } from "@metier/sandbox";
 import type { Redactor } from "@metier/sandbox/secrets";
@@ -24,9 +24,9 @@ export interface McpParts {
   readonly env: Readonly<Record<string, EnvironmentValue>>;
   readonly surroundings: ProviderSurroundings;
   readonly redactor: Redactor;
-  /** Of one message; default: what a provider may send. */
+  /** For one message; default: what a provider may send. */
   readonly maxBytes?: number | undefined;
-  /** Where it is no provider of capabilities. */
+  /** If it is not a capability provider. */
   readonly words?: ProgramWords | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface McpSession {
 const MAX_PAGES = 32;
 const METHOD_NOT_FOUND = -32601;
 
-/** `newest`: a server of the protocol's present form, in which there is no `initialize` any more. */
+/** `newest`: a server of the current protocol, which no longer has `initialize`. */
 export async function openMcpSession(
   parts: McpParts,
   onLost: () => void,
@@ -61,14 +61,14 @@ export async function openMcpSession(
     client.onclose = onLost;
     return answerWith({ client, transport });
   } catch (error) {
-    const failure = describeMcpFailure(parts, error, transport); // Before its process is ended by us.
+    const failure = describeMcpFailure(parts, error, transport); // Before we stop its process.
     await client.close();
     if (!newest && mcpCode(error) === METHOD_NOT_FOUND) return openMcpSession(parts, onLost, true);
     return failure;
   }
 }
 
-/** The broker holds outputs to their schemas, by the one validator that is bounded. */
+/** The broker validates outputs with the one bounded validator. */
 function acceptAnything(value: unknown): { valid: true; data: never; errorMessage: undefined } {
   return { valid: true, data: value as never, errorMessage: undefined };
 }
@@ -95,12 +95,12 @@ async function openTransport(parts: McpParts): Promise<Answer<McpTransport>> {
   );
 }
 
-// Why a server gave no answer, in our words: which server, what happened, what to do.
+// Explains why a server did not answer: which server, what happened, what to do.
 
 const INVALID_PARAMS = -32602;
-/** Then the way the process ended says more than that the connection was lost. */
+/** If the process exited, that says more than the lost connection. */
 const LOST: ReadonlySet<unknown> = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "ERA_NEGOTIATION_FAILED"]);
-/** What the SDK puts before the cause, when the very first exchange went wrong. */
+/** The SDK's prefix when the very first exchange fails. */
 const FIRST_EXCHANGE = /^Version negotiation (?:probe )?(?:failed: )?/;
 
 export function describeMcpFailure(
@@ -115,13 +115,13 @@ export function describeMcpFailure(
   if (code === INVALID_PARAMS)
     return answerFault(
       "capability_invalid_input",
-      asSentence(`The MCP server \`${name}\` does not take the request: ${said}`),
+      asSentence(`The MCP server \`${name}\` rejected the request: ${said}`),
     );
   if (code === "INVALID_RESULT")
     return answerFault(
       "capability_invalid_output",
-      // Behind its first line, the SDK lists what its schemas say, as JSON.
-      `What the MCP server \`${name}\` answered is no result: ${said.replace(/: \[\n.*$/s, ".")}`,
+      // After its first line, the SDK lists its schema errors as JSON.
+      `The MCP server \`${name}\` returned an invalid result: ${said.replace(/: \[\n.*$/s, ".")}`,
     );
   const { what, hint } = tellFailure(error, timeoutMs, words);
   return answerFault("capability_backend_unavailable", asSentence(`${words.subject} ${what}`), { hint });
@@ -131,7 +131,7 @@ function mcpCode(error: unknown): unknown {
   return (error as { readonly code?: unknown }).code;
 }
 
-/** Of an address without its query, in which a key may stand. */
+/** An address without its query, which may contain a key. */
 export function showAddress(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
@@ -144,12 +144,12 @@ function tellFailure(
 ): { readonly what: string; readonly hint: string } {
   const { status } = error as { readonly status?: unknown };
   if (mcpCode(error) === "REQUEST_TIMEOUT") {
-    const hint = `Try again, or set a larger \`timeout-seconds\` in \`${table}\`.`;
-    return { what: `gave no answer within ${timeoutMs / 1000} seconds`, hint };
+    const hint = `Try again, or raise \`timeout-seconds\` in \`${table}\`.`;
+    return { what: `did not answer within ${timeoutMs / 1000} seconds`, hint };
   }
   if (status === 401 || status === 403) {
-    const hint = `Give the token that it wants in \`${table}\`, or ask whoever runs it.`;
-    return { what: `refuses access (HTTP ${status})`, hint };
+    const hint = `Set the token it requires in \`${table}\`, or ask its operator.`;
+    return { what: `denied access (HTTP ${status})`, hint };
   }
   if (typeof status === "number") return { what: `answered with HTTP ${status}`, hint: advice };
   const root = rootCause(error);
@@ -161,19 +161,19 @@ function tellFailure(
 }
 
 const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nothing listens there",
-  ECONNRESET: "it cut the connection",
-  UND_ERR_SOCKET: "it cut the connection",
-  ENOTFOUND: "there is no host of this name",
-  EAI_AGAIN: "the name of its host cannot be looked up now",
-  EHOSTUNREACH: "there is no way to its host",
-  ENETUNREACH: "there is no way to its network",
+  ECONNREFUSED: "nothing is listening there",
+  ECONNRESET: "it closed the connection",
+  UND_ERR_SOCKET: "it closed the connection",
+  ENOTFOUND: "its host does not exist",
+  EAI_AGAIN: "its host name cannot be resolved right now",
+  EHOSTUNREACH: "its host is unreachable",
+  ENETUNREACH: "its network is unreachable",
   ETIMEDOUT: "its host does not answer",
 };
 
 const MOST_CAUSES = 5;
 
-/** Below what the SDK and `fetch` make of it stands what really happened. */
+/** The original cause below the errors of the SDK and `fetch`. */
 function rootCause(error: unknown): unknown {
   let root = error;
   for (let depth = 0; depth < MOST_CAUSES; depth += 1) {
@@ -189,18 +189,18 @@ function asSentence(text: string): string {
   return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }
 
-// The two ways to a server: lines through a process of ours, or requests to its address. Every message is bounded, and
-// nothing is listened for that nobody asked: notifications of the server lead to nothing here.
+// The two ways to reach a server: lines through a child process, or requests to its URL. Every message is bounded, and
+// unrequested notifications are ignored.
 
-/** With what is known where the server is a process of ours. */
+/** With what is known if the server is our child process. */
 interface McpTransport extends Transport {
-  /** How many messages have come. */
+  /** How many messages arrived. */
   heard?(): number;
   /** How the process ended, once it has. */
   lastWords?(): FaultAnswer | undefined;
 }
 
-/** `maxBytes`: of one message. */
+/** `maxBytes`: for one message. */
 function createProcessTransport(
   name: string,
   launch: Launch,
@@ -213,12 +213,12 @@ function createProcessTransport(
 
   const takeLine = (line: string): void => {
     const message = parseObject(line);
-    if (!message.ok) return; // Servers print to standard output by mistake; whoever waits waits on.
+    if (!message.ok) return; // Servers print to standard output by mistake; keep waiting.
     heard += 1;
     transport.onmessage?.(message.value as unknown as JSONRPCMessage);
   };
   const readLines = createLineReader(maxBytes, takeLine, () => {
-    const message = `The MCP server \`${name}\` was ended: it sent a message of more than ${maxBytes} bytes.`;
+    const message = `The MCP server \`${name}\` was stopped: it sent a message of more than ${maxBytes} bytes.`;
     words = answerFault("capability_invalid_output", message);
     running?.kill();
   });
@@ -244,7 +244,7 @@ function createProcessTransport(
 }
 
 /**
- * For a server at an address. A `GET` would only open a stream of what it says unasked, and a redirection is not followed:
+ * For a server with a URL. A `GET` would only open a stream of unrequested messages, and redirects are not followed:
  * the user named this server and no other.
  */
 function boundedFetch(maxBytes: number): typeof fetch {
@@ -253,7 +253,9 @@ function boundedFetch(maxBytes: number): typeof fetch {
     const response = await fetch(url, { ...init, redirect: "manual" });
     if (response.status >= 300 && response.status < 400) {
       const target = response.headers.get("location") ?? "nowhere";
-      throw new Error(`it redirects to \`${target}\`, which is not followed; set its URL to where it is`);
+      throw new Error(
+        `it redirects to \`${target}\`, which Metier does not follow; set its URL to that address`,
+      );
     }
     if (response.body === null) return response;
     let bytes = 0;

@@ -1,18 +1,17 @@
 /**
- * A bridge that stays: the envelopes of `bridge-v1`, one on each line, through one process that lives on between calls. It
- * is started by the first call, anew after a crash (later each time it fails), and ended when nobody has asked for a while.
- *
- * A bridge opts in by answering line after line until its standard input ends; such a bridge also works as one process for
- * each call, where there is one line. The config says which of both it is: `persistent = true`.
+ * A persistent bridge: `bridge-v1` messages, one per line, through one process that lives between calls. The first call
+ * starts it, a crash restarts it (with a growing delay), and it stops after it has been idle for a while.
+ * A bridge supports this if it answers line after line until its standard input ends; such a bridge also works as one
+ * process per call. The config chooses: `persistent = true`.
  */
 import { type Answer, answerFault, answerWith } from "../capability.ts";
 import { type BridgeConnection, connectBridge } from "./bridge-connection.ts";
 import { type BridgeExchange, type ExchangeParts, providerClosed } from "./bridge-provider.ts";
 
 export interface PersistenceTimes {
-  /** How long nobody asks before the process is ended. */
+  /** How long the bridge may be idle before its process is stopped. */
   readonly idleMs?: number | undefined;
-  /** How long the first wait after failed starts is; each further one is twice as long. */
+  /** The first delay after failed starts; each further one is twice as long. */
   readonly pauseMs?: number | undefined;
 }
 
@@ -29,7 +28,7 @@ export function createPersistentBridge(parts: ExchangeParts, times: PersistenceT
   let starting: Promise<Answer<BridgeConnection>> | undefined;
   let isClosed = false;
 
-  /** One that ends before it answered anything has failed. */
+  /** A process that exits before it answers has failed. */
   const onOver = (connection: BridgeConnection): void => {
     starts.note(connection.answered > 0 || isClosed);
     if (current === connection) current = undefined;
@@ -39,8 +38,8 @@ export function createPersistentBridge(parts: ExchangeParts, times: PersistenceT
     const wait = starts.waitMs();
     if (wait > 0) {
       const retryAfterSeconds = Math.ceil(wait / 1000);
-      const message = `The provider \`${name}\` ended ${starts.failures()} times in a row before it answered anything; it is started again in ${retryAfterSeconds} seconds.`;
-      const hint = "`metier capability providers` says how it is.";
+      const message = `The provider \`${name}\` exited ${starts.failures()} times in a row before it answered; the next start is in ${retryAfterSeconds} seconds.`;
+      const hint = "Check its state with `metier capability providers`.";
       return answerFault("capability_backend_unavailable", message, { hint, retryAfterSeconds });
     }
     const launched = await parts.launch();
@@ -79,10 +78,10 @@ export function createPersistentBridge(parts: ExchangeParts, times: PersistenceT
   };
 }
 
-/** The connections that run, until nobody waits for them any more. */
+/** Running connections, until nobody waits for them anymore. */
 function keepOpen(idleMs: number) {
   const open = new Set<BridgeConnection>();
-  /** One timer for all rests: those of a busy bridge come by the thousand. */
+  /** One timer for all idle periods: a busy bridge has thousands. */
   let resting: BridgeConnection | undefined;
   const idle = setTimeout(() => resting && void endNow(resting), idleMs).unref();
   const endNow = async (connection: BridgeConnection): Promise<void> => {
@@ -94,7 +93,7 @@ function keepOpen(idleMs: number) {
     wake(): void {
       resting = undefined;
     },
-    /** It ends at once when it is not to be used again, otherwise after a while. */
+    /** Ends it at once if it is not used again, otherwise after a while. */
     rest(connection: BridgeConnection, isCurrent: boolean): void {
       if (connection.waiting > 0) return;
       if (!isCurrent || connection.isSpent) {
@@ -108,7 +107,7 @@ function keepOpen(idleMs: number) {
   };
 }
 
-/** After which failures the next start waits, and how long: the first one may have been chance. */
+/** After which failures the next start waits, and how long: the first failure may be chance. */
 function countFailedStarts(pauseMs: number) {
   let failures = 0;
   let notBefore = 0;

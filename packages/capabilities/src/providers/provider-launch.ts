@@ -1,6 +1,6 @@
 /**
- * How the program of a provider is started: which file it is, and with which environment. It gets the few variables that
- * a program needs, what the config gives it, and the secret it checks tokens with: nothing else of ours.
+ * How a provider's program is started: its file and its environment. It gets only the few variables that a program
+ * needs, those from its config, and the secret for checking tokens.
  */
 import { dirname, join, resolve } from "node:path";
 import { createCommandFinder, type Environment } from "@metier/base/programs";
@@ -13,19 +13,19 @@ interface ProviderProgram {
   /** As in `[capabilities.providers.<name>]`. */
   readonly name: string;
   readonly command: readonly string[];
-  /** What the config gives to the process. */
+  /** Variables from the config. */
   readonly env: Readonly<Record<string, EnvironmentValue>>;
-  /** With which a bridge checks tokens. A program that is told of no one gets none. */
+  /** The secret with which a bridge checks tokens. A program that is not told about callers gets none. */
   readonly verifierSecret?: string | undefined;
-  /** Where it is no provider of capabilities. */
+  /** If it is not a capability provider. */
   readonly words?: ProgramWords | undefined;
 }
 
 export interface ProviderSurroundings {
-  /** Where it starts, and its `HOME`: a project's folder must not bring code along. */
+  /** Its working directory and `HOME`, so that a project's folder cannot bring in code. */
   readonly home: string;
   readonly environment: Environment;
-  /** Fetches the values that the config only refers to. */
+  /** Fetches values that the config only references. */
   readonly machine: SecretMachine;
 }
 
@@ -34,17 +34,17 @@ export interface Launch {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** What of `env` must not be shown. */
+  /** Values in `env` that must not be shown. */
   readonly secrets: readonly Secret[];
 }
 
 const PASSED = ["LANG", "LC_ALL", "PATH", "PYTHONPATH", "TMP", "TEMP", "TMPDIR", "USER"] as const;
 const PASSED_PREFIX = "GOGCLI_";
 export const SECRET_VARIABLE = "METIER_CONTEXT_TOKEN_SECRET";
-/** The same, by the name that bridges for other hosts know. */
+/** The same, under the name that bridges for other hosts use. */
 const OTHER_SECRET_VARIABLE = "ASH_CONTEXT_TOKEN_SECRET";
 
-/** Prepared once it is needed, and again only if it failed. What must not be shown is told to the redactor. */
+/** Prepared on first use, and again only if that failed. The redactor learns what must not be shown. */
 export function createLauncher(
   program: ProviderProgram,
   surroundings: ProviderSurroundings,
@@ -69,7 +69,7 @@ export async function prepareLaunch(
   if (file === undefined) {
     return answerFault(
       "capability_backend_unavailable",
-      `${words.subject} cannot be started: the program \`${word}\` is not beside Node, not in an active virtual environment and not on PATH.`,
+      `${words.subject} cannot be started: the program \`${word}\` is not next to Node, in an active virtual environment or on PATH.`,
       { hint: tellMoved(word) ?? `Install it, or set \`command\` in \`${words.table}\` to its path.` },
     );
   }
@@ -100,7 +100,7 @@ interface FetchedVariables {
   readonly secrets: readonly Secret[];
 }
 
-/** What the config of a provider gives, by value. */
+/** The variables from a provider's config, by value. */
 export async function fetchVariables(
   words: ProgramWords,
   env: ProviderProgram["env"],
@@ -115,8 +115,8 @@ export async function fetchVariables(
     if (read.value.includes("\0")) {
       return answerFault(
         "capability_backend_unavailable",
-        `${words.subject} cannot be started: the value of \`${variable}\` has a NUL character, which no variable can hold.`,
-        { hint: "Give it in another form, for example as base64." },
+        `${words.subject} cannot be started: the value of \`${variable}\` contains a NUL character, which a variable cannot hold.`,
+        { hint: "Store it in another form, for example base64." },
       );
     }
     variables[variable] = read.value;
@@ -125,7 +125,7 @@ export async function fetchVariables(
   return answerWith({ variables, secrets });
 }
 
-/** A path is taken as it is; a name is looked for beside our own Node, in an active virtual environment, then on PATH. */
+/** A path is used as is; a name is searched next to our Node, in an active virtual environment, then on PATH. */
 export function findExecutable(word: string, environment: Environment): string | undefined {
   if (word.includes("/")) return resolve(word);
   const { VIRTUAL_ENV, PATH = "" } = environment;
@@ -159,7 +159,7 @@ async function fetchValue(
   );
 }
 
-/** How messages name a program or server that is spoken with, where its config stands, and what helps when it failed. */
+/** How messages name a program or server, where its config is, and what helps if it failed. */
 export interface ProgramWords {
   /** ``The provider `mail` `` */
   readonly subject: string;
@@ -173,6 +173,6 @@ export function providerWords(name: string): ProgramWords {
   return {
     subject: `The provider \`${name}\``,
     table: `[capabilities.providers.${name}]`,
-    advice: "Try again; `metier capability providers` says how it is.",
+    advice: "Try again, or check its state with `metier capability providers`.",
   };
 }

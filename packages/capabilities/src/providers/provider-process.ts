@@ -1,6 +1,6 @@
 /**
- * One process of a provider, from its start to its end: started by the one process runner, without a shell. Standard output
- * goes to whoever asks; of standard error the last lines are kept. How it ended is a fault to be told, or none.
+ * One provider process from start to end, started by the one process runner without a shell. Its standard output goes
+ * to the caller; the last lines of standard error are kept. How it ended becomes a fault, or none.
  */
 import type { Writable } from "node:stream";
 import { cleanText } from "@metier/base/text";
@@ -24,11 +24,11 @@ interface ProcessUse {
 }
 
 interface EndedProcess extends Pick<CommandOutcome, "ended" | "exitCode" | "signal" | "reason"> {
-  /** Of standard error, the last whole lines. */
+  /** The last complete lines of standard error. */
   readonly said: string;
 }
 
-/** What a message shows of standard error; the broker cuts longer messages at their end. */
+/** How much of standard error a message shows; the broker truncates longer messages at the end. */
 const TAIL_BYTES = 700;
 const HAD_TO_BE_ENDED: ReadonlySet<CommandOutcome["ended"]> = new Set(["timeout", "cancelled", "limit"]);
 
@@ -58,17 +58,17 @@ export async function runProvider(launch: Launch, use: ProcessUse): Promise<Ende
   return { ...outcome, said: isCut ? withoutFirstLine(tail) : tail.toString().trim() };
 }
 
-/** A process that lives on between calls, and does not keep us running. */
+/** A process that lives between calls and does not keep this one alive. */
 export interface BackgroundProcess {
   write(text: string): void;
   kill(): void;
   readonly exited: Promise<EndedProcess>;
-  /** Lets it end by closing its standard input, and ends it if it does not. */
+  /** Closes its standard input so that it exits, and stops it if it does not. */
   end(): Promise<void>;
 }
 
 const END_GRACE_MS = 2000;
-/** The longest that a timer takes. */
+/** The longest delay a timer supports. */
 const LIFETIME_MS = 2 ** 31 - 1;
 
 export function startProvider(launch: Launch, onStdout: ProcessUse["onStdout"]): BackgroundProcess {
@@ -96,7 +96,7 @@ export function startProvider(launch: Launch, onStdout: ProcessUse["onStdout"]):
   };
 }
 
-/** Why a process ended that should not have, or not so. */
+/** Why a process ended unexpectedly. */
 export function describeEnd(
   name: string,
   ending: EndedProcess,
@@ -104,7 +104,7 @@ export function describeEnd(
   words: ProgramWords = providerWords(name),
 ): FaultAnswer {
   if (ending.ended === "cancelled")
-    return answerFault("capability_cancelled", `The call of the provider \`${name}\` was cancelled.`);
+    return answerFault("capability_cancelled", `The call to the provider \`${name}\` was cancelled.`);
   const said = ending.said === "" ? "" : ` Its standard error ends with:\n${ending.said}`;
   return answerFault(
     "capability_backend_unavailable",
@@ -116,13 +116,13 @@ export function describeEnd(
 function howEnded({ ended, exitCode, signal, reason }: EndedProcess, timeoutMs: number): string {
   switch (ended) {
     case "exited":
-      return `ended with exit code ${exitCode}`;
+      return `exited with code ${exitCode}`;
     case "signalled":
-      return `was ended by ${signal}`;
+      return `was stopped by ${signal}`;
     case "timeout":
-      return `gave no answer within ${timeoutMs / 1000} seconds and was ended, with everything it had started`;
+      return `did not answer within ${timeoutMs / 1000} seconds and was stopped, with everything it had started`;
     case "limit":
-      return `was ended at a limit: ${withoutDot(reason)}`;
+      return `was stopped at a limit: ${withoutDot(reason)}`;
     case "refused":
       return `was not started: ${withoutDot(reason)}`;
     case "cancelled":
@@ -131,8 +131,8 @@ function howEnded({ ended, exitCode, signal, reason }: EndedProcess, timeoutMs: 
 }
 
 function hintFor({ ended }: EndedProcess, { table, advice }: ProgramWords): string {
-  if (ended === "refused") return `Correct \`command\` in \`${table}\`.`;
-  if (ended === "timeout") return `Try again, or set a larger \`timeout-seconds\` in \`${table}\`.`;
+  if (ended === "refused") return `Fix \`command\` in \`${table}\`.`;
+  if (ended === "timeout") return `Try again, or raise \`timeout-seconds\` in \`${table}\`.`;
   return advice;
 }
 
@@ -140,7 +140,7 @@ function withoutDot(sentence = ""): string {
   return sentence.replace(/\.$/, "");
 }
 
-/** Of an output that was cut, nothing of the line it was cut in: half of a secret there would not be known as one. */
+/** Drops the truncated line of an output: half of a secret would not be recognized. */
 function withoutFirstLine(tail: Buffer): string {
   return tail
     .subarray(tail.indexOf("\n") + 1 || tail.length)
@@ -149,8 +149,8 @@ function withoutFirstLine(tail: Buffer): string {
 }
 
 /**
- * What a process that had to be ended has put out of its tree: whoever holds this provider's secret and descends from us no
- * longer. A process that ended by itself may leave something running, such as an agent for keys.
+ * Finds what a stopped process moved out of its process tree: processes with this provider's secret that are no longer
+ * our descendants. A process that exited by itself may leave something running, such as a key agent.
  */
 function endStrays({ env }: Launch): void {
   const secret = env[SECRET_VARIABLE];
@@ -165,8 +165,8 @@ function endStrays({ env }: Launch): void {
 const MAX_MESSAGE = 4000;
 
 /**
- * What a program of someone else says of a fault, as it may be passed on: no secret, nothing that cannot be seen, not long.
- * Cut at the end alone: half of a secret would not be known as one.
+ * An error message from a foreign program in the form that may be passed on: without secrets and invisible characters,
+ * and short. Truncated only at the end: half of a secret would not be recognized.
  */
 export function tidyFault({ fault }: FaultAnswer, ...redactors: readonly Redactor[]): FaultAnswer {
   const { text } = cleanText(redactors.reduce((part, { redact }) => redact(part), fault.message));

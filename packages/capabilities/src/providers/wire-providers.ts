@@ -1,7 +1,7 @@
 /**
- * Which providers there are, from three places: `[capabilities.providers.<name>]`, which beats
- * `[skills.<name>.capability-provider]`, which beats the preset of that name; and those that the program brings along.
- * Nothing is started here. A provider whose config is at fault is named with the fault, and hinders no other.
+ * Collects the providers: `[capabilities.providers.<name>]` beats `[skills.<name>.capability-provider]`, which beats
+ * the preset of that name; plus those from the embedding program. Starts nothing. A provider with an invalid config is
+ * listed with its fault and does not affect the others.
  */
 import type { Places } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
@@ -24,15 +24,15 @@ export interface WireRequest {
   };
   readonly places: Pick<Places, "home">;
   readonly environment: Environment;
-  /** Fetches the values of `env` that the config only refers to. */
+  /** Fetches the `env` values that the config only references. */
   readonly machine: SecretMachine;
-  /** Of the embedding program: before all others, so that one of the same namespace is theirs. */
+  /** From the embedding program; they come first, so that they own their namespaces. */
   readonly given?: readonly CapabilityProvider[] | undefined;
-  /** Makes the key of one provider. */
+  /** Creates one provider's key. */
   readonly bridgeTokens?: ((namespace: string) => BridgeTokens) | undefined;
 }
 
-/** Those that need no config of their own: `[skills.<name>] enabled = true` wires the one of that name. */
+/** Providers that need no config: `[skills.<name>] enabled = true` enables the one of that name. */
 const PRESETS: ReadonlyMap<string, CapabilityProviderConfig> = new Map([
   ["gog", { command: ["gogcli", "bridge"] }],
 ]);
@@ -51,7 +51,7 @@ export function wireProviders(request: WireRequest): readonly WiredProvider[] {
   ];
 }
 
-/** In the order of their names. */
+/** Sorted by name. */
 function namesOf({ skills, capabilities }: WireRequest["config"]): readonly string[] {
   const ofSkills = Object.entries(skills.settings).flatMap(([name, { capabilityProvider }]) =>
     capabilityProvider ? [name] : [],
@@ -60,7 +60,7 @@ function namesOf({ skills, capabilities }: WireRequest["config"]): readonly stri
   return [...names].sort(compareText);
 }
 
-/** `undefined` where there is no provider of that name, or it is switched off. */
+/** `undefined` if there is no such provider, or it is disabled. */
 function wire(name: string, request: WireRequest): WiredProvider | undefined {
   const found = mergeConfig(name, request.config);
   if (found === undefined || found.merged.enabled === false) return undefined;
@@ -83,14 +83,14 @@ function mergeConfig(name: string, { skills, capabilities }: WireRequest["config
   const isNamed = merged.command !== undefined || merged.mcp !== undefined;
   // Its preset is gone, but its own table was made for it.
   const isMissed = isEnabled && (explicit ?? ofSkill) !== undefined && tellMoved(name) !== undefined;
-  // A table with limits alone says how a provider is held, if there is one; a project may write it without adding any.
+  // A table with only limits configures an existing provider; a project may write it without adding one.
   const isMeant = isNamed || isMissed || merged.namespace !== undefined || merged.enabled === true;
   if (!isMeant) return undefined;
   const isPreset = preset !== undefined && merged.command === preset.command;
   return { merged, origin: isPreset ? "preset" : "config" } as const;
 }
 
-/** Who names a program or a server replaces both of the weaker layer, and how it was started. */
+/** A layer that names a program or server replaces both of the weaker layer, and how it was started. */
 function mergeLayer(
   weaker: CapabilityProviderConfig,
   stronger: CapabilityProviderConfig,
@@ -118,12 +118,12 @@ function findFault(
 ): CapabilityFault | undefined {
   const table = `\`[capabilities.providers.${name}]\``;
   const blame = (message: string, hint: string): CapabilityFault =>
-    answerFault("capability_backend_unavailable", `The provider \`${name}\` cannot be used: ${message}.`, {
+    answerFault("capability_backend_unavailable", `The provider \`${name}\` is not valid: ${message}.`, {
       hint,
     }).fault;
   if (!NAMESPACE.test(namespace)) {
     return blame(
-      `its namespace is \`${namespace}\`; allowed are lower-case letters, digits, \`-\` and \`_\`, a letter or digit first`,
+      `its namespace is \`${namespace}\`; use lowercase letters, digits, \`-\` and \`_\`, starting with a letter or digit`,
       `Set \`namespace\` in ${table}.`,
     );
   }
@@ -133,14 +133,14 @@ function findFault(
     return blame("it has neither `command` nor `mcp`", [tellMoved(name) ?? [], hint].flat().join(" "));
   }
   if (mcp && persistent !== undefined) {
-    return blame("`persistent` is for bridges, and it is an MCP server", `Remove it in ${table}.`);
+    return blame("`persistent` is only for bridges, not for MCP servers", `Remove it from ${table}.`);
   }
   const idle = mcp && "url" in mcp ? Object.keys(env).filter((variable) => variable !== "AUTHORIZATION") : [];
   if (idle.length > 0) {
     const shown = idle.map((variable) => `\`${variable}\``).join(", ");
     return blame(
-      `a server at an address has no variables, and \`env\` has ${shown}`,
-      "For such a server `env` may have `AUTHORIZATION` alone, which is sent as its header.",
+      `an MCP server with a URL takes no variables, but \`env\` has ${shown}`,
+      "For such a server, `env` may contain only `AUTHORIZATION`, which is sent as that header.",
     );
   }
   return undefined;

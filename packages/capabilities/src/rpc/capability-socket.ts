@@ -1,6 +1,6 @@
 /**
- * The door of the capabilities for ONE run: a Unix socket that its sandbox binds, and loopback where that cannot be
- * reached. It knows nothing of capabilities; whoever comes through it needs a token of the run.
+ * The capability socket of ONE run: a Unix socket that its sandbox mounts, and loopback where that is unreachable. It
+ * knows nothing about capabilities; callers need a token of the run.
  */
 import { randomBytes } from "node:crypto";
 import { chmodSync } from "node:fs";
@@ -20,7 +20,7 @@ import {
 } from "./perform-request.ts";
 
 export interface CapabilitySocketParts extends CapabilityServing {
-  /** A folder that no run sees, as `<state>/capabilities`. Default: the one for temporary files. */
+  /** A folder that no run sees, such as `<state>/capabilities`. Default: the folder for temporary files. */
   readonly home?: string | undefined;
   /** Also listen on loopback, for a caller that cannot reach a Unix socket. */
   readonly allowTcp?: boolean | undefined;
@@ -31,11 +31,11 @@ export interface CapabilitySocket {
   /** For `SandboxCommand.capabilitySocket`. */
   readonly socketPath: string;
   readonly tcp?: LoopbackDoor | undefined;
-  /** Calls under way are cancelled, and the socket is gone. */
+  /** Cancels active calls and removes the socket. */
   close(): Promise<void>;
 }
 
-/** Others of this machine can knock there, so each request brings `bearer` too. */
+/** Others on this machine can connect too, so each request also needs `bearer`. */
 interface LoopbackDoor {
   readonly host: string;
   readonly port: number;
@@ -44,15 +44,15 @@ interface LoopbackDoor {
 
 const MEGABYTE = 1024 * 1024;
 const LIMITS = {
-  /** At a time; further ones are closed at once. */
+  /** Simultaneous connections; further ones are closed at once. */
   connections: 32,
-  /** Of requests and answers, over all connections. */
+  /** For requests and answers, over all connections. */
   heldBytes: 48 * MEGABYTE,
-  /** At a time on one connection; further requests are refused. */
+  /** Simultaneous requests on one connection; further ones are refused. */
   calls: 8,
-  /** Requests that are none, or that bring no good token; after so many the connection is closed. */
+  /** Invalid requests, or ones without a valid token, before the connection is closed. */
   strangers: 32,
-  /** After so much silence with no call under way it is closed. */
+  /** Closed after this long without data or an active call. */
   idleMs: 60_000,
   /** From the first byte of a frame to its last. */
   frameMs: 30_000,
@@ -109,7 +109,7 @@ export async function openCapabilitySocket(parts: CapabilitySocketParts): Promis
 
 function listen(server: Server, address: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.on("error", reject); // One that comes later, as when there are no more descriptors, ends one connection.
+    server.on("error", reject); // A later error, such as running out of descriptors, ends one connection.
     server.listen(address, resolve);
   });
 }
@@ -118,12 +118,12 @@ interface ConnectionParts {
   readonly serving: CapabilityServing;
   readonly limits: SocketLimits;
   readonly bearer?: string | undefined;
-  /** How much memory this connection takes now. `false`: all of them together take more than they may. */
+  /** How much memory this connection uses now. `false`: all connections together exceed the limit. */
   hold(bytes: number): boolean;
 }
 
-const MANY = "Too many requests at once on one connection; wait for an answer first.";
-const FULL = "Too much is being sent at once; send it again later.";
+const MANY = "Too many simultaneous requests on one connection; wait for an answer first.";
+const FULL = "Too much data is being sent at once; send it again later.";
 
 function tooMuch(message: string): RpcError {
   return notDone({ code: "capability_rate_limited", message });
@@ -135,8 +135,8 @@ function tooBig(): RpcError {
 }
 
 /**
- * One connection. It can be anybody's that lives in the sandbox: garbage, floods, endless frames and answers that nobody
- * fetches end the connection, and nothing but the connection.
+ * One connection, possibly from anything in the sandbox: garbage, floods, endless frames and unread answers end this
+ * connection, and only this one.
  */
 function serveConnection(socket: Socket, { serving, limits, bearer, hold }: ConnectionParts): void {
   const reader = createFrameReader();
@@ -176,14 +176,14 @@ function serveConnection(socket: Socket, { serving, limits, bearer, hold }: Conn
     else if (reader.heldBytes > 0) outlet.closeLater();
   };
 
-  socket.on("error", () => undefined); // It closes then, which is all there is to it.
+  socket.on("error", () => undefined); // It closes then; nothing else to do.
   socket.on("data", takeAll);
   socket.on("drain", () => {
-    fits(); // It takes less now.
+    fits(); // It uses less now.
     socket.resume();
   });
   socket.setTimeout(limits.idleMs);
-  // Each time: one that is over while a call is under way starts by itself no more, nor does an answer that is only queued.
+  // Each time: a timer that fired during a call does not restart by itself, nor does an answer that is only queued.
   socket.on("timeout", () => {
     if (underWay === 0) socket.destroy();
     else socket.setTimeout(limits.idleMs);
@@ -194,19 +194,19 @@ function serveConnection(socket: Socket, { serving, limits, bearer, hold }: Conn
   });
 }
 
-/** What goes out of a connection, and when it ends. */
+/** Writes to a connection, and closes it. */
 function openOutlet(socket: Socket, frameMs: number, fits: (more: number) => boolean) {
   let deadline: NodeJS.Timeout | undefined;
   const outlet = {
     send(text: string, id: RequestId | null): void {
-      if (!socket.writable) return; // Nobody is there to hear it.
+      if (!socket.writable) return; // Nobody is there to read it.
       const frame = encodeFrame(text);
       if (frame === undefined) outlet.refuse(id, tooBig());
       else if (!fits(frame.length)) socket.destroy();
-      else if (!socket.write(frame)) socket.pause(); // Who does not read is not read.
+      else if (!socket.write(frame)) socket.pause(); // We do not read from a client that does not read.
     },
     refuse: (id: RequestId | null, error: RpcError): void => outlet.send(errorText(id, error), id),
-    /** Unless the rest of a frame comes in time. */
+    /** Unless the rest of a frame arrives in time. */
     closeLater(): void {
       deadline ??= setTimeout(() => socket.destroy(), frameMs);
     },

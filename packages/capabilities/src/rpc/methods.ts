@@ -1,6 +1,6 @@
 /**
- * What can be asked for through the socket: each method's params, the broker's function, and its answer. The wire has
- * snake_case. For whom it is done comes from the token alone.
+ * The socket's methods: their params, the broker function, and their answers. The wire uses snake_case. Who a call is
+ * for comes only from the token.
  */
 import { isJsonObject, type JsonObject, presentFields } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
@@ -21,7 +21,7 @@ interface MethodCall {
 
 type PreparedCall = (call: MethodCall) => Promise<Answer<unknown>>;
 
-/** Reads the params; a refusal says what is wrong with them. */
+/** Reads the params; a refusal says what is wrong. */
 type Method = (params: Readonly<Record<string, unknown>>) => Result<PreparedCall, string>;
 
 function method<const Kinds extends ParamKinds>(
@@ -102,7 +102,7 @@ function map<From, To>(answer: Answer<From>, change: (value: From) => To): Answe
   return answer.ok ? answerWith(change(answer.value)) : answer;
 }
 
-/** The fields of these names, as the wire spells them. */
+/** These fields, in wire spelling. */
 function toWire<Value extends object>(value: Value, names: readonly (keyof Value & string)[]): object {
   const spell = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.fromEntries(names.map((name) => [spell(name), value[name]]));
@@ -141,7 +141,7 @@ function wirePolled(polled: PolledAuth): object {
   return { status, ok: false, flow_id: flowId, retry_after_seconds: retryAfterSeconds };
 }
 
-/** `?`: may be left out. A blank text counts as left out. */
+/** `?`: optional. A blank string counts as absent. */
 type ParamKind = "text" | "text?" | "object?" | "flag?";
 
 type ParamKinds = Readonly<Record<string, ParamKind>>;
@@ -158,13 +158,16 @@ type Params<Kinds extends ParamKinds> = {
   readonly [Name in keyof Kinds as Kinds[Name] extends "text" ? never : Name]?: Value<Kinds[Name]>;
 };
 
-/** Held to what the method takes, so that it fits `Params` of the same kinds. The rest is ignored, identities above all. */
+/**
+ * Checked against what the method takes, so that it fits `Params` of the same kinds. Other fields are ignored, above
+ * all identities.
+ */
 function readParams(given: Readonly<Record<string, unknown>>, kinds: ParamKinds): Result<JsonObject, string> {
   const params: Record<string, unknown> = {};
   for (const [name, kind] of Object.entries(kinds)) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (isLeftOut(value)) {
-      if (kind === "text") return refused(`\`${name}\` is missing; it is a text.`);
+      if (kind === "text") return refused(`\`${name}\` is missing; it must be a string.`);
     } else if (!isKind(value, kind)) {
       return refused(`\`${name}\` must be ${KIND_NAMES[kind]}.`);
     } else params[name] = typeof value === "string" ? value.trim() : value;
@@ -173,10 +176,10 @@ function readParams(given: Readonly<Record<string, unknown>>, kinds: ParamKinds)
 }
 
 const KIND_NAMES: Readonly<Record<ParamKind, string>> = {
-  text: "a text",
-  "text?": "a text, if it is there",
-  "object?": "a JSON object, if it is there",
-  "flag?": "`true` or `false`, if it is there",
+  text: "a string",
+  "text?": "a string if present",
+  "object?": "a JSON object if present",
+  "flag?": "`true` or `false` if present",
 };
 
 function isLeftOut(value: unknown): boolean {

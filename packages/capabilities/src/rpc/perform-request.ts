@@ -1,6 +1,6 @@
 /**
- * One request from the socket of a run, from its method to its answer. In this order: is there such a method, may this
- * door be used, whose token is it, are the params right, and only then the broker.
+ * Handles one request from a run's socket. Checks, in order: the method exists, this door may be used, the token, the
+ * params; only then the broker.
  */
 import { isSameSecret } from "@metier/base/digest";
 import { isJsonObject } from "@metier/base/json";
@@ -13,28 +13,30 @@ import { METHODS } from "./methods.ts";
 export interface CapabilityServing {
   readonly broker: CapabilityBroker;
   readonly tokens: CallerTokens;
-  /** Only tokens of this run are accepted. */
+  /** Accepts only tokens of this run. */
   readonly runId: string;
-  /** Asked before every change. Absent: nobody can be asked, so no. */
+  /** Asked before every change. Absent: nobody can be asked, so the answer is no. */
   readonly confirm?: ConfirmMutation | undefined;
   readonly onAudit?: ((entry: AuditEntry) => void) | undefined;
-  /** Why nothing is performed now, in a sentence for the caller: `capability_access_denied`. Asked for every request. */
+  /**
+   * Why nothing is performed now, as a sentence for the caller (`capability_access_denied`). Checked for every request.
+   */
   whyHeld?(): string | undefined;
-  /** Hears of what the broker threw; the caller is told no more than that the host failed. */
+  /** Gets what the broker threw; the caller only learns that the host failed. */
   onFault?(fault: unknown): void;
 }
 
 interface RpcAnswer {
   /** The answer, as JSON. */
   readonly text: string;
-  /** It was refused before it was known whose it is. */
+  /** It was refused before its caller was known. */
   readonly isStranger: boolean;
 }
 
 /** What a request came through. */
 interface Door {
   readonly signal: AbortSignal;
-  /** What a request must bring where others can come too. */
+  /** What a request needs on a door that others can reach. */
   readonly bearer?: string | undefined;
 }
 
@@ -47,7 +49,7 @@ export async function performRequest(
     return await perform(request, serving, door);
   } catch (fault) {
     serving.onFault?.(fault);
-    const message = "The host failed to perform it.";
+    const message = "The host failed to handle the request.";
     const error = notDone({ code: "capability_backend_unavailable", message });
     return { text: errorText(request.id, error), isStranger: false };
   }
@@ -64,7 +66,7 @@ async function perform(
   });
   const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
   if (method === undefined) {
-    const message = `There is no such method; there is ${Object.keys(METHODS).join(", ")}.`;
+    const message = `Unknown method; the methods are ${Object.keys(METHODS).join(", ")}.`;
     return refuse({ code: NO_METHOD, message }, true);
   }
   if (!isJsonObject(params)) return refuse(wrongParams("`params` must be an object."), true);
@@ -92,14 +94,14 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-// Requests and answers of JSON-RPC 2.0, as they stand in a frame. One request, one answer: there are no batches.
+// JSON-RPC 2.0 requests and answers in a frame. One request, one answer: batches are not supported.
 
 export type RequestId = string | number;
 
 export interface RpcRequest {
   readonly id: RequestId;
   readonly method: string;
-  /** As it came: nothing of it was checked. */
+  /** As received, unchecked. */
   readonly params: unknown;
 }
 
@@ -109,7 +111,7 @@ export interface RpcError {
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What is answered to a frame that holds no request; `null` where it has no id that can be told. */
+/** The answer to a frame without a request; `null` if it has no readable id. */
 interface RequestRefusal {
   readonly id: RequestId | null;
   readonly error: RpcError;
@@ -125,21 +127,29 @@ export function readRequest(frame: Uint8Array): Result<RpcRequest, RequestRefusa
   try {
     value = JSON.parse(DECODER.decode(frame));
   } catch {
-    return refuseRequest(null, NO_JSON, "A frame holds one request as JSON in UTF-8, and this one does not.");
+    return refuseRequest(null, NO_JSON, "A frame must hold one request as JSON in UTF-8; this one does not.");
   }
   if (Array.isArray(value)) {
-    return refuseRequest(null, NO_REQUEST, "Batches are not taken: send each request in a frame of its own.");
+    return refuseRequest(
+      null,
+      NO_REQUEST,
+      "Batches are not supported: send each request in a separate frame.",
+    );
   }
-  if (!isJsonObject(value)) return refuseRequest(null, NO_REQUEST, "A request is a JSON object.");
+  if (!isJsonObject(value)) return refuseRequest(null, NO_REQUEST, "A request must be a JSON object.");
   const { id, jsonrpc, method, params } = value;
   if (typeof id !== "number" && !(typeof id === "string" && id.length <= MAX_ID_LENGTH)) {
-    const allowed = `a number, or a text of at most ${MAX_ID_LENGTH} characters`;
-    return refuseRequest(null, NO_REQUEST, `A request has an \`id\`, ${allowed}: each is answered.`);
+    const allowed = `a number, or a string of at most ${MAX_ID_LENGTH} characters`;
+    return refuseRequest(
+      null,
+      NO_REQUEST,
+      `A request must have an \`id\`, ${allowed}: every request is answered.`,
+    );
   }
   if (jsonrpc !== "2.0")
-    return refuseRequest(id, NO_REQUEST, 'A request has `jsonrpc` with the value `"2.0"`.');
+    return refuseRequest(id, NO_REQUEST, 'A request must have `jsonrpc` with the value `"2.0"`.');
   if (typeof method !== "string")
-    return refuseRequest(id, NO_REQUEST, "A request has a `method`, which is a text.");
+    return refuseRequest(id, NO_REQUEST, "A request must have a `method` string.");
   return done({ id, method, params });
 }
 
@@ -148,7 +158,7 @@ function refuseRequest(id: RequestId | null, code: number, message: string): Ref
 }
 
 export function frameTooLong(length: number, max: number): RpcError {
-  return { code: NO_REQUEST, message: `A frame of ${length} bytes is announced; at most ${max} are taken.` };
+  return { code: NO_REQUEST, message: `The frame has ${length} bytes; the limit is ${max} bytes.` };
 }
 
 function wrongParams(message: string): RpcError {

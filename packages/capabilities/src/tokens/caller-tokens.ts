@@ -1,6 +1,6 @@
 /**
- * Tokens that say for whom a command of a run asks. Keys live in the memory of this process alone and change from time to
- * time; what is remembered of a token, its nonces included, is forgotten when the token has ended.
+ * Tokens that say who a run's command asks for. Keys exist only in this process's memory and rotate; what is remembered
+ * about a token, including its nonces, is forgotten when it expires.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { done, type Result } from "@metier/base/result";
@@ -19,22 +19,22 @@ import {
 import { createSigner } from "./sign-token.ts";
 
 export interface CallerTokens {
-  /** For one command of a run. The caller's `runId`, `skill` and `declared` are claims of it too. */
+  /** For one command of a run. Also claims the caller's `runId`, `skill` and `declared`. */
   mint(caller: CapabilityCaller, ttlMs: number): Promise<MintedToken>;
-  /** Each nonce is accepted once with a token. `runId`: the run whose socket the request came through. */
+  /** Accepts each nonce once per token. `runId`: the run whose socket the request came through. */
   verify(
     token: string | undefined,
     nonce: string | undefined,
     expected?: { readonly runId?: string | undefined },
   ): Promise<Result<CapabilityCaller, TokenRefusal>>;
-  /** New tokens get a new key; the old one verifies until the last of its tokens has ended. */
+  /** New tokens get a new key; the old one verifies until its last token expires. */
   rotate(): void;
 }
 
 interface MintedToken {
   readonly token: string;
   readonly jti: string;
-  /** It is refused from now on, whatever its end. */
+  /** Refused from now on, even before it expires. */
   revoke(): void;
 }
 
@@ -46,7 +46,7 @@ const KEY_LIFE_MS = 60 * 60 * 1000;
 const LEEWAY_MS = LEEWAY_SECONDS * 1000;
 
 const MAX_NONCE_LENGTH = 128;
-/** With one token. A command that asks more often than this is not answered any more. */
+/** Requests per token. A command that asks more often gets no more answers. */
 const MAX_NONCES = 10_000;
 
 interface SigningKey {
@@ -54,7 +54,7 @@ interface SigningKey {
   readonly secret: Uint8Array;
   readonly sign: ReturnType<typeof createSigner>;
   readonly madeAt: number;
-  /** Of the tokens it has made, the last one's; with the leeway. */
+  /** When the last token it signed expires, with leeway. */
   endsAt: number;
 }
 
@@ -91,7 +91,7 @@ export function createCallerTokens({ now = Date.now }: { now?(): number } = {}):
       const token = key.sign({ ...claims, jti, iat: issuedAt, exp });
       if (token.length > MAX_TOKEN_LENGTH) {
         throw new TypeError(
-          `What is known of the caller makes a token of ${token.length} characters; at most ${MAX_TOKEN_LENGTH} fit into a variable.`,
+          `The caller's data makes a token of ${token.length} characters; the limit for a variable is ${MAX_TOKEN_LENGTH}.`,
         );
       }
       const endsAt = exp * 1000 + LEEWAY_MS;
@@ -126,7 +126,7 @@ function createKeys(now: () => number) {
     return current;
   };
   return {
-    /** A new one from time to time. */
+    /** Rotates from time to time. */
     current: () => (current === undefined || now() - current.madeAt >= KEY_LIFE_MS ? rotate() : current),
     find: (id: string) => keys.get(id),
     rotate,
@@ -136,14 +136,14 @@ function createKeys(now: () => number) {
   };
 }
 
-// Tokens that tell a provider in another process for whom it works. Each provider has a key of its own, so that none can
-// make tokens for another, or for the broker. `verifyBridgeToken` is the other side, for bridges written in TypeScript.
+// Tokens that tell a provider in another process who it works for. Each provider has its own key, so that none can
+// forge tokens for another or for the broker. `verifyBridgeToken` is the other side, for bridges in TypeScript.
 
-/** Of one provider. */
+/** For one provider. */
 export interface BridgeTokens {
-  /** For one call. `ttlMs` defaults to the longest that a call may take. */
+  /** For one call. `ttlMs` defaults to the longest a call may take. */
   mint(caller: CapabilityCaller, ttlMs?: number): Promise<string>;
-  /** The key in base64url, for `ASH_CONTEXT_TOKEN_SECRET` and `METIER_CONTEXT_TOKEN_SECRET` of the bridge. */
+  /** The key in base64url, for the bridge's `ASH_CONTEXT_TOKEN_SECRET` and `METIER_CONTEXT_TOKEN_SECRET`. */
   exportSecret(): string;
 }
 
@@ -167,7 +167,7 @@ export function createBridgeTokens(namespace: string): BridgeTokens {
         iat: Math.floor(now / 1000),
         exp: Math.ceil((now + ttlMs) / 1000),
       };
-      // The canonical form that other readers of these tokens are used to.
+      // The canonical form that other readers of these tokens expect.
       const sorted: Record<string, string | number | undefined> = {};
       for (const name of BRIDGE_CLAIMS) sorted[name] = claims[name];
       return sign(sorted);
@@ -176,7 +176,7 @@ export function createBridgeTokens(namespace: string): BridgeTokens {
   };
 }
 
-/** `secret`: as the bridge finds it in its environment. Without an audience the token may be for any provider. */
+/** `secret`: from the bridge's environment. Without an audience, the token may be for any provider. */
 export async function verifyBridgeToken(
   token: string | undefined,
   secret: string,
@@ -193,7 +193,7 @@ export async function verifyBridgeToken(
   return read.ok ? done(read.value.caller) : read;
 }
 
-/** Hex where it can be that, then base64url, then the text itself: other issuers write it in any of these ways. */
+/** Hex if possible, then base64url, then the text itself: other issuers use any of these. */
 function readSecret(secret: string): Uint8Array {
   if (secret.length % 2 === 0 && /^[0-9a-f]+$/i.test(secret)) return Buffer.from(secret, "hex");
   return /^[A-Za-z0-9_-]+={0,2}$/.test(secret) ? Buffer.from(secret, "base64url") : Buffer.from(secret);

@@ -1,6 +1,6 @@
 /**
- * Tokens whose form, signature and claims were checked already: a command that asks a hundred times brings the same one each
- * time. Only the very same text counts, only while its claims hold; whether it was revoked is asked each time elsewhere.
+ * Caches tokens whose form, signature and claims were checked: a command that asks a hundred times brings the same one
+ * each time. Only the identical text counts, while its claims are valid; revocation is always checked elsewhere.
  */
 import { dropOldest } from "@metier/base/turns";
 import type { VerifiedToken } from "./read-token.ts";
@@ -10,9 +10,9 @@ interface CheckedTokens {
   keep(token: string, verified: VerifiedToken, now: number): void;
 }
 
-/** Beyond that the one that was checked first is forgotten, and checked again when it comes. */
+/** Beyond this, the oldest entry is forgotten and checked again when it returns. */
 const MOST_KEPT = 256;
-/** Longer texts are checked each time rather than kept. */
+/** Longer texts are checked each time instead of cached. */
 const LONGEST_KEPT = 16 * 1024;
 
 export function rememberChecked(): CheckedTokens {
@@ -21,7 +21,7 @@ export function rememberChecked(): CheckedTokens {
     recall(token, now) {
       const found = token === undefined ? undefined : kept.get(token);
       if (token === undefined || found === undefined) return undefined;
-      // A clock that was put back may make a token one of the future.
+      // A clock that was set back may make a token appear to be from the future.
       if (now >= found.from && now < found.verified.endsAt) return found.verified;
       kept.delete(token);
       return undefined;

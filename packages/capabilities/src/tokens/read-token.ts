@@ -1,6 +1,6 @@
 /**
- * Verifies a compact JWT, in this order: form, header, signature, claims. The algorithm is fixed before a key is chosen,
- * so nothing in a token decides how it is checked. The cryptography is that of `jose`.
+ * Verifies a compact JWT, in order: form, header, signature, claims. The algorithm is fixed before a key is chosen, so
+ * nothing in a token decides how it is checked. `jose` does the cryptography.
  */
 import { isJsonObject, presentFields } from "@metier/base/json";
 import { done, type Refusal, type Refused, type Result, refused } from "@metier/base/result";
@@ -8,20 +8,20 @@ import type { CapabilityCaller } from "../capability.ts";
 
 export const ALGORITHM = "HS256";
 
-/** Clocks of two processes may differ by so much, either way. */
+/** Two processes' clocks may differ by this much, either way. */
 export const LEEWAY_SECONDS = 30;
 
-/** Below what one variable of a process may have on any system. */
+/** Below the limit for one process variable on any system. */
 export const MAX_TOKEN_LENGTH: number = 96 * 1024;
 
-/** No token of ours lives so long: with it `jose` checks that a token was not issued in the future. */
+/** No token of ours lives this long; with it, `jose` rejects tokens issued in the future. */
 const MAX_AGE_SECONDS = 24 * 60 * 60;
 
 interface TokenCheck {
   readonly typ: string;
-  /** By the header; nothing: no key of ours made it. */
+  /** Chosen by the header; nothing if no key of ours signed it. */
   findKey(header: Claims): Uint8Array | undefined;
-  /** Whether the rest of the header is as it must be. */
+  /** Whether the rest of the header is valid. */
   isHeader(header: Claims): boolean;
   readonly audience?: string | undefined;
   readonly issuer?: string | undefined;
@@ -32,19 +32,19 @@ interface TokenCheck {
 export interface VerifiedToken {
   readonly caller: CapabilityCaller;
   readonly claims: Claims;
-  /** Milliseconds since 1970; from then on its claims do not hold any more. */
+  /** Milliseconds since 1970; its claims are invalid from then on. */
   readonly endsAt: number;
 }
 
-/** Which check it failed, and no more than that. */
+/** Which check failed, and nothing more. */
 const TOKEN_REFUSALS = {
-  missing: "The request has no token, or no nonce.",
-  format: "The token is not three parts with dots between them, or it or the nonce is too long.",
+  missing: "The request has no token or no nonce.",
+  format: "The token does not have three dot-separated parts, or it or the nonce is too long.",
   decode: "A part of the token cannot be decoded.",
-  header: "The token's header is none that is accepted here.",
-  signature: "The token's signature does not fit.",
-  claims: "The token is not for this, or not any more.",
-  replayed: "The token and the nonce were used before.",
+  header: "The token's header is not accepted.",
+  signature: "The token's signature is not valid.",
+  claims: "The token is for something else, or has expired.",
+  replayed: "The token and nonce were already used.",
 } as const;
 
 export interface TokenRefusal extends Refusal {
@@ -96,12 +96,12 @@ async function verify(
   }
 }
 
-/** Both are numbers, since `jose` asks for them. */
+/** Both are numbers, since `jose` requires them. */
 function endOf({ exp = 0, iat = 0 }: { readonly exp?: number; readonly iat?: number }): number {
   return (Math.min(exp, iat + MAX_AGE_SECONDS) + LEEWAY_SECONDS) * 1000;
 }
 
-/** By what `jose` says; the rest of it are headers that ask for more than is accepted. */
+/** From the `jose` error; the rest are headers that ask for more than is accepted. */
 const FAILED: Readonly<Record<string, TokenRefusal["code"]>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "signature",
   ERR_JWT_EXPIRED: "claims",
@@ -125,7 +125,7 @@ function isCanonical(part: string): boolean {
   return Buffer.from(part, "base64url").toString("base64url") === part;
 }
 
-// The claims of a token and the caller that it speaks for, each made from the other. Texts only; blank ones are left out.
+// Converts between a token's claims and its caller. Only strings; blank ones are left out.
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -144,21 +144,21 @@ const CHAT_CLAIMS = {
   timezone: "timezone",
 } as const satisfies Record<string, keyof CapabilityCaller>;
 
-/** All that `chatClaims` may say. */
+/** All fields that `chatClaims` may contain. */
 export const CHAT_CLAIM_NAMES: readonly string[] = ["sub", ...Object.keys(CHAT_CLAIMS)];
 
-/** What only the broker's own tokens say: a bridge learns nothing of the run. */
+/** Only in the broker's own tokens: a bridge learns nothing about the run. */
 const RUN_CLAIMS = { run_id: "runId", skill: "skill" } as const satisfies Record<
   string,
   keyof CapabilityCaller
 >;
 
-/** A token travels in a variable, which systems bound; so long a message completes no sign-in anyway. */
+/** A token travels in a variable, which systems limit; a message this long completes no sign-in anyway. */
 const MAX_MESSAGE = 16_384;
 
-/** `sub` and the chat. Throws for a caller without a user, for whom nothing can be done. */
+/** `sub` and the chat. Throws for a caller without a user, since nothing can be done for one. */
 export function chatClaims(caller: CapabilityCaller): Record<string, string> {
-  if (isBlank(caller.userId)) throw new TypeError("A token needs the id of a user, and the caller has none.");
+  if (isBlank(caller.userId)) throw new TypeError("A token needs a user id, but the caller has none.");
   const { current_user_message: message = "", ...claims } = textClaims(caller, CHAT_CLAIMS);
   const isCarried = message !== "" && message.length <= MAX_MESSAGE;
   return { sub: caller.userId, ...claims, ...(isCarried && { current_user_message: message }) };
@@ -170,8 +170,8 @@ export function runClaims(caller: CapabilityCaller): Record<string, string | rea
 }
 
 /**
- * `undefined`: the claims name no user. In a run, no claim about capabilities means none of them: only who is in no run
- * may use all.
+ * `undefined`: the claims name no user. In a run, a missing claim about capabilities means none: only callers outside a
+ * run may use all.
  */
 function toCaller(claims: Claims): CapabilityCaller | undefined {
   const { sub, capabilities } = claims;

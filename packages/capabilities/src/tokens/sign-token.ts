@@ -1,8 +1,10 @@
-/** Signs a compact JWT as HS256 says: in this thread, where the way to the threads of WebCrypto costs more than the signature. */
+/**
+ * Signs a compact JWT with HS256 in this thread, because the trip to WebCrypto's threads costs more than the signature.
+ */
 import { createHmac, createSecretKey } from "node:crypto";
 import { ALGORITHM } from "./read-token.ts";
 
-/** `header`: what it says besides the algorithm. */
+/** `header`: fields besides the algorithm. */
 export function createSigner(header: object, secret: Uint8Array): (claims: object) => string {
   const head = encode({ alg: ALGORITHM, ...header });
   const key = createSecretKey(secret);

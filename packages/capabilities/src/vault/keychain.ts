@@ -1,16 +1,16 @@
 /**
- * The keychain of the operating system, through the program that comes with it: `secret-tool` on Linux, `security` on macOS.
- * A secret goes in through standard input, never as an argument, which every user of the machine could see.
+ * The operating system's keychain, through its own program: `secret-tool` on Linux, `security` on macOS. Secrets are
+ * passed through standard input, never as an argument, which every user of the machine could see.
  */
 import { createCommandFinder, type Environment } from "@metier/base/programs";
 import { type CommandOutcome, runProcess } from "@metier/sandbox";
 
 export interface Keychain {
-  /** As messages name it. */
+  /** The name for messages. */
   readonly name: string;
-  /** `undefined`: there is no such entry. Rejects when the keychain does not answer. */
+  /** `undefined`: no such entry. Rejects if the keychain does not answer. */
   find(account: string): Promise<string | undefined>;
-  /** Rejects when the keychain does not take it. */
+  /** Rejects if the keychain does not accept it. */
   store(account: string, secret: string): Promise<void>;
   remove(account: string): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Keychain {
 const SERVICE = "metier-vault";
 /** It may ask the user to unlock it. */
 const TIMEOUT_MS = 30_000;
-/** What such a program needs to reach the keychain of this session, and nothing else of the environment. */
+/** The variables needed to reach this session's keychain, and nothing else from the environment. */
 const PASSED = [
   "PATH",
   "HOME",
@@ -31,11 +31,11 @@ const PASSED = [
   "XAUTHORITY",
 ];
 
-/** What the program of a system is asked to do. Accounts and secrets have no character that needs quoting. */
+/** What to ask the system's program. Accounts and secrets contain no characters that need quoting. */
 interface Dialect {
   readonly program: string;
   find(account: string): readonly string[];
-  /** Whether the answer to `find` says that there is no such entry. */
+  /** Whether the answer to `find` means that the entry does not exist. */
   isMissing(outcome: CommandOutcome): boolean;
   store(account: string, secret: string): { readonly args: readonly string[]; readonly stdin: string };
   remove(account: string): readonly string[];
@@ -65,7 +65,7 @@ const SECURITY: Dialect = {
 
 const DIALECTS: Partial<Record<NodeJS.Platform, Dialect>> = { linux: SECRET_TOOL, darwin: SECURITY };
 
-/** `undefined` where the machine has none that we can speak to. Nothing is run yet. */
+/** `undefined` if the machine has none that we support. Runs nothing yet. */
 export function findKeychain(
   environment: Environment,
   platform: NodeJS.Platform = process.platform,
@@ -111,8 +111,8 @@ function passedOn(environment: Environment): Readonly<Record<string, string>> {
   );
 }
 
-/** What it printed may hold the secret, so only how it ended is told. */
+/** Its output may contain the secret, so only its exit is reported. */
 function describeFailure({ program }: Dialect, { ended, exitCode }: CommandOutcome): Error {
-  const how = ended === "exited" ? `ended with ${exitCode}` : ended === "timeout" ? "did not answer" : ended;
+  const how = ended === "exited" ? `exited with ${exitCode}` : ended === "timeout" ? "did not answer" : ended;
   return new Error(`\`${program}\` ${how}`);
 }

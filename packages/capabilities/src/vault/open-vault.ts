@@ -1,6 +1,6 @@
 /**
- * Secrets that providers keep for users, encrypted on disk: one file each, in a folder for each provider and user. Outside
- * there is only an opaque reference, and it opens nothing for another user or provider.
+ * Providers' secrets for users, encrypted on disk: one file each, in a folder per provider and user. Only an opaque
+ * reference leaves the vault, and it is useless to another user or provider.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
@@ -17,16 +17,16 @@ import type { Keychain } from "./keychain.ts";
 import { makeVaultFolder, openKeys, readVaultFile, type VaultKey, type VaultKeys } from "./vault-keys.ts";
 
 export interface Vault {
-  /** What one provider keeps for one user. */
+  /** One provider's secrets for one user. */
   open(namespace: string, userId: string): ProviderVault;
-  /** All of that goes. No key is needed for it. */
+  /** Removes all of it. Needs no key. */
   clear(namespace: string, userId: string): void;
 }
 
 export interface VaultOptions {
-  /** `<home>/.metier/vault`. Made when the first secret comes. */
+  /** `<home>/.metier/vault`. Created with the first secret. */
   readonly folder: string;
-  /** Where the key is kept, when the machine has one (`findKeychain`). Absent: in a file of the folder. */
+  /** Where the key is stored, if the machine has a keychain (`findKeychain`). Absent: in a file in the folder. */
   readonly keychain?: Keychain | undefined;
   onDiagnostic?(diagnostic: Diagnostic): void;
 }
@@ -53,12 +53,12 @@ function sectionFolder(folder: string, owner: SectionOwner): string {
 function openSection(folder: string, keys: VaultKeys, owner: SectionOwner): ProviderVault {
   const own = sectionFolder(folder, owner);
   const fileOf = (ref: string): string | undefined => (isVaultRef(ref) ? join(own, ref + ENDING) : undefined);
-  /** With the reference in it, no entry can be put in the place of another. */
+  /** Includes the reference, so that no entry can replace another. */
   const boundTo = (ref: string): string => JSON.stringify(["metier-vault", 1, ...owner, ref]);
   const sealAs = async (ref: string, secret: JsonObject): Promise<string> => {
     const bytes = Buffer.byteLength(JSON.stringify(secret));
     if (bytes > MAX_BYTES) {
-      throw new UsageError(`A secret has ${bytes} bytes; the vault takes at most ${MAX_BYTES}.`);
+      throw new UsageError(`A secret has ${bytes} bytes; the vault's limit is ${MAX_BYTES} bytes.`);
     }
     return seal(secret, await keys.current(), boundTo(ref));
   };
@@ -73,9 +73,10 @@ function openSection(folder: string, keys: VaultKeys, owner: SectionOwner): Prov
       const sealed = file === undefined ? undefined : readStateFile(file);
       if (file === undefined || sealed === undefined) return undefined;
       const id = await keyIdOf(sealed);
-      if (id === undefined) throw damagedFile(file, "it is no entry of a vault");
+      if (id === undefined) throw damagedFile(file, "it is not a vault entry");
       const secret = await unseal(sealed, await keys.find(id), boundTo(ref));
-      if (secret === undefined) throw damagedFile(file, "it was changed, or belongs elsewhere");
+      if (secret === undefined)
+        throw damagedFile(file, "it was changed, or belongs to another vault or entry");
       return secret;
     },
     async replace(ref, secret) {
@@ -96,21 +97,24 @@ function openSection(folder: string, keys: VaultKeys, owner: SectionOwner): Prov
   };
 }
 
-/** Whether a text is a reference into a vault. */
+/** Whether a text is a vault reference. */
 export function isVaultRef(text: string): boolean {
   return REFERENCE.test(text);
 }
 
 export interface VaultState {
   readonly folder: string;
-  /** `none`: nothing was ever put in. */
+  /** `none`: nothing was ever stored. */
   readonly key: "keychain" | "file" | "none";
-  /** The program of the system's keychain, where there is one. */
+  /** The system's keychain program, if any. */
   readonly keychain?: string | undefined;
   readonly fault?: { readonly message: string; readonly hint?: string } | undefined;
 }
 
-/** How the vault stands, for a report: where its key is and whether others could reach it. Makes nothing, opens no secret. */
+/**
+ * The vault's state, for a report: where its key is and whether others could reach it. Creates nothing and opens no
+ * secret.
+ */
 export function describeVault({ folder, keychain }: Pick<VaultOptions, "folder" | "keychain">): VaultState {
   const known = { folder, keychain: keychain?.name };
   if (!existsSync(folder)) return { ...known, key: "none" };
@@ -127,8 +131,8 @@ export function describeVault({ folder, keychain }: Pick<VaultOptions, "folder" 
 }
 
 /**
- * An entry is a JWE (`dir`, `A256GCM`), made and opened by `jose`. What it is bound to is not written down: who decrypts
- * must know it, so an entry that was moved or renamed opens for nobody.
+ * An entry is a JWE (`dir`, `A256GCM`), handled by `jose`. Its binding is not stored: the reader must know it, so a
+ * moved or renamed entry cannot be opened.
  */
 async function seal(secret: JsonObject, key: VaultKey, boundTo: string): Promise<string> {
   const { FlattenedEncrypt } = await import("jose");
@@ -140,17 +144,17 @@ async function seal(secret: JsonObject, key: VaultKey, boundTo: string): Promise
   return `${JSON.stringify(sealed)}\n`;
 }
 
-/** Which key a sealed text needs; `undefined` when it is none of ours. */
+/** Which key a sealed text needs; `undefined` if it is not ours. */
 async function keyIdOf(sealed: unknown): Promise<string | undefined> {
   const { decodeProtectedHeader } = await import("jose");
   try {
     return decodeProtectedHeader(sealed as FlattenedJWE).kid;
   } catch {
-    return undefined; // Damaged; the caller says so.
+    return undefined; // Damaged; the caller reports it.
   }
 }
 
-/** `undefined` when it is damaged, or bound to something else. */
+/** `undefined` if it is damaged or bound to something else. */
 async function unseal(sealed: unknown, key: VaultKey, boundTo: string): Promise<JsonObject | undefined> {
   const { base64url, flattenedDecrypt } = await import("jose");
   const bound = { ...(sealed as FlattenedJWE), aad: base64url.encode(boundTo) };
@@ -159,6 +163,6 @@ async function unseal(sealed: unknown, key: VaultKey, boundTo: string): Promise<
     const { plaintext } = await flattenedDecrypt(bound, key.bytes, allowed);
     return JSON.parse(new TextDecoder().decode(plaintext)) as JsonObject;
   } catch {
-    return undefined; // Which of the two it is, nobody can tell.
+    return undefined; // The two cases cannot be told apart.
   }
 }

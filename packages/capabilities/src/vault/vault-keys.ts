@@ -1,6 +1,6 @@
 /**
- * Where the key of a vault is: in the keychain of the system, or in a file that only the user can read. Two small files in
- * the folder of the vault say so; each is made once. An entry names its key, so both kinds may be in use side by side.
+ * Where a vault's key is: in the system keychain, or in a file that only the user can read. Two small files in the
+ * vault folder record it; each is created once. An entry names its key, so both kinds can be in use together.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -12,15 +12,15 @@ import { CapabilityStateError } from "../state-files.ts";
 import type { Keychain } from "./keychain.ts";
 
 export interface VaultKey {
-  /** The thumbprint of RFC 7638: tells keys apart and says nothing about them. */
+  /** The RFC 7638 thumbprint: identifies a key without revealing anything about it. */
   readonly id: string;
   readonly bytes: Uint8Array;
 }
 
 export interface VaultKeys {
-  /** For what is written from now on; made if there is none yet. */
+  /** For new entries; created if there is none yet. */
   current(): Promise<VaultKey>;
-  /** Rejects with `CapabilityStateError` when that key cannot be had now. */
+  /** Rejects with `CapabilityStateError` if that key is not available. */
   find(id: string): Promise<VaultKey>;
 }
 
@@ -63,7 +63,7 @@ export function openKeys({ folder, keychain, onDiagnostic }: KeyPlaces): VaultKe
       try {
         return await chosen;
       } catch (error) {
-        chosen = undefined; // What the user sets right works without a new start.
+        chosen = undefined; // A fix by the user works without a restart.
         throw error;
       }
     },
@@ -81,8 +81,8 @@ export function openKeys({ folder, keychain, onDiagnostic }: KeyPlaces): VaultKe
       const key = known.get(id);
       if (key) return key;
       throw new CapabilityStateError(
-        `A secret in \`${folder}\` is locked with a key that cannot be had now${why}.`,
-        "Unlock the keychain of the system or restore `key.json`; or unlink the account and sign in again.",
+        `The key for a secret in \`${folder}\` is not available${why}.`,
+        "Unlock the system keychain or restore `key.json`; or unlink the account and sign in again.",
       );
     },
   };
@@ -105,10 +105,10 @@ function makeKeyFile(file: string): string {
   const found = readKeyFile(file);
   if (found !== undefined) return found;
   makePrivate(file, `${JSON.stringify({ version: 1, key: newKey() })}\n`);
-  return readKeyFile(file) ?? makeKeyFile(file); // Ours, or that of a process that was faster.
+  return readKeyFile(file) ?? makeKeyFile(file); // Ours, or that of a faster process.
 }
 
-/** `undefined` where no key was ever put into a keychain. */
+/** `undefined` if no key was ever stored in a keychain. */
 async function readKeychainKey(
   accountFile: string,
   keychain: Keychain | undefined,
@@ -117,18 +117,18 @@ async function readKeychainKey(
   if (account === undefined) return undefined;
   if (keychain === undefined) throw new Error("its program is not on PATH");
   const text = await keychain.find(account);
-  if (text === undefined || !KEY.test(text)) throw new Error(`it has no entry \`${account}\` with a key`);
+  if (text === undefined || !KEY.test(text)) throw new Error(`it has no key in the entry \`${account}\``);
   return text;
 }
 
-/** The key is in the keychain before anyone is told of it; of two that do this at once, one is told of. */
+/** The key is in the keychain before it is announced; of two concurrent attempts, one is announced. */
 async function makeKeychainKey(accountFile: string, to: Keychain): Promise<string | undefined> {
   const account = `key-${randomBytes(16).toString("hex")}`;
   const text = newKey();
   await to.store(account, text);
-  if ((await to.find(account)) !== text) throw new Error("it did not keep the key");
+  if ((await to.find(account)) !== text) throw new Error("it did not store the key");
   const isOurs = makePrivate(accountFile, `${JSON.stringify({ version: 1, account })}\n`);
-  if (!isOurs) await to.remove(account).catch(() => undefined); // An entry that nobody knows of harms nobody.
+  if (!isOurs) await to.remove(account).catch(() => undefined); // An unannounced entry does no harm.
   return readKeychainKey(accountFile, to);
 }
 
@@ -148,7 +148,7 @@ function readField(file: string, field: string, form: RegExp): string | undefine
   if (typeof value === "string" && form.test(value)) return value;
   throw new CapabilityStateError(
     `\`${file}\` is damaged: it has no usable \`${field}\`.`,
-    "Restore it from a copy. Without it, what the vault holds is lost: remove it and sign in again.",
+    "Restore it from a backup. Without it, the vault's contents are lost: remove the vault and sign in again.",
   );
 }
 
@@ -157,7 +157,7 @@ function parseField(text: string, field: string): unknown {
     const parsed: unknown = JSON.parse(text);
     return isJsonObject(parsed) ? parsed[field] : undefined;
   } catch {
-    return undefined; // What the parser says would quote the key.
+    return undefined; // The parser's message would quote the key.
   }
 }
 
@@ -166,17 +166,17 @@ function reportKeychain(path: string, keychain: Keychain | undefined, why: strin
     code: "vault.keychain-unavailable",
     severity: "warning",
     path,
-    message: `The keychain of the system${keychain ? ` (\`${keychain.name}\`)` : ""} cannot be used: ${why}. The key of the vault is kept in \`${join(path, "key.json")}\`.`,
-    hint: "Unlock the keychain, or leave it at that: only you can read the file.",
+    message: `The system keychain${keychain ? ` (\`${keychain.name}\`)` : ""} cannot be used: ${why}. The vault's key is stored in \`${join(path, "key.json")}\`.`,
+    hint: "Unlock the keychain, or leave it: only you can read the file.",
   };
 }
 
-/** `undefined` when there is none. Throws `CapabilityStateError` when others could have read or written it. */
+/** `undefined` if there is none. Throws `CapabilityStateError` if others could have read or written it. */
 export function readVaultFile(file: string): string | undefined {
   return useOrThrow(file, readPrivate(file));
 }
 
-/** A folder that is there must be this user's alone. */
+/** An existing folder must belong to this user alone. */
 export function makeVaultFolder(folder: string): void {
   useOrThrow(folder, makePrivateFolder(folder));
 }
@@ -184,5 +184,5 @@ export function makeVaultFolder(folder: string): void {
 function useOrThrow<Value>(path: string, read: Result<Value>): Value {
   if (read.ok) return read.value;
   const { message, hint = "" } = read.refusal;
-  throw new CapabilityStateError(`The vault is not used, because of \`${path}\`: ${message}.`, hint);
+  throw new CapabilityStateError(`The vault is disabled because of \`${path}\`: ${message}.`, hint);
 }

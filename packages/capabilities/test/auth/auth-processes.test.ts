@@ -50,7 +50,7 @@ test("a process that dies while it completes a sign-in leaves it to the next one
     await once(child.stdout, "data");
     const taken = faultOf(await world.auth.complete(ALICE, { flowId, code: "abc" }));
     expect(taken).toMatchObject({ code: "capability_auth_flow_invalid" });
-    expect(taken.message).toContain("by another call just now");
+    expect(taken.message).toContain("Another call is completing");
     expect((await world.auth.list(ALICE)).length).toBe(1);
   } finally {
     child.kill("SIGKILL");

@@ -94,7 +94,7 @@ describe("a listener for the browser", () => {
     const denied = answerFault("capability_auth_flow_denied", "No.");
     const completing = listener.complete(flowTo(listener), async () => denied);
     const page = await visit(`${listener.redirectUri}?error=access_denied&state=s1`);
-    expect(page.text).toContain("Access was not granted");
+    expect(page.text).toContain("Access was denied");
     expect(await completing).toEqual(denied);
   });
 

@@ -78,12 +78,12 @@ describe("an answer that cannot be used", () => {
     }
   });
 
-  test("that is where the sign-in begins is told apart", () => {
+  test("that is that starts the sign-in is told apart", () => {
     const fault = faultOf(
       normaliseAnswer({ callbackUrl: "https://door.example/authorize?response_type=code&state=s1" }, "s1"),
     );
     expect(fault.code).toBe("capability_auth_code_missing");
-    expect(fault.message).toContain("where the sign-in begins");
+    expect(fault.message).toContain("that starts the sign-in");
   });
 
   verifies("case 121", "with a code and an address that contradict each other is refused", () => {

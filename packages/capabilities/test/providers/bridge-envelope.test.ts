@@ -67,7 +67,7 @@ describe("an answer", () => {
   test.each(Object.entries(VIOLATIONS))("with %s is none", (_, text) => {
     const fault = faultOf(readResponse(text.replaceAll("$ID", ID), ID));
     expect(fault.code).toBe("capability_invalid_output");
-    expect(fault.message).toMatch(/^The answer of the provider breaks `bridge-v1`: .+\.$/);
+    expect(fault.message).toMatch(/^The provider's answer violates `bridge-v1`: .+\.$/);
     expect(fault.message.length).toBeLessThan(300);
   });
 

@@ -30,7 +30,7 @@ describe("a bridge that", () => {
     const { invoke } = openProvider({ command: bridgeCommand("exit-badly", "7") });
     const fault = faultOf(await invoke("echo"));
     expect(fault).toMatchObject({ code: "capability_backend_unavailable" });
-    expect(fault.message).toContain("exit code 7");
+    expect(fault.message).toContain("exited with code 7");
     expect(fault.message).toContain("cannot open the mailbox");
   });
 
@@ -106,7 +106,7 @@ describe("a bridge that", () => {
   test("never reads what it is sent is not waited for", async () => {
     const { invoke } = openProvider({ command: ["sh", "-c", "exec 0<&-; exit 4"] });
     const fault = faultOf(await invoke("echo", { text: "x".repeat(1_000_000) }));
-    expect(fault.message).toContain("exit code 4");
+    expect(fault.message).toContain("exited with code 4");
   });
 
   test("is at work when the caller gives up, or the host closes, is ended", async () => {

@@ -19,7 +19,7 @@ describe("an MCP server as a provider", () => {
     const [{ id, sensitive, description, operations } = never()] = definitions;
     expect({ id, sensitive }).toEqual({ id: "mail.tools", sensitive: true });
     expect(description).toContain(
-      "Left out, because they cannot be operations: `has a blank` and `bad-schema`",
+      "Left out because they cannot be operations: `has a blank` and `bad-schema`",
     );
     const kinds = operations.map(({ name, mutating, idempotent, requiresAuth }) => [
       name,
@@ -63,7 +63,7 @@ describe("an MCP server as a provider", () => {
     const { invoke } = openProvider(SERVER);
     expect(faultOf(await invoke("delete"))).toMatchObject({
       code: "capability_backend_unavailable",
-      message: "The tool of the MCP server `mail` failed: There is no such book.",
+      message: "A tool of the MCP server `mail` failed: There is no such book.",
     });
     expect(faultOf(await invoke("nothing"))).toMatchObject({
       code: "capability_backend_unavailable",
@@ -72,13 +72,15 @@ describe("an MCP server as a provider", () => {
     const missing = openProvider({ mcp: { command: ["no-such-server"] } });
     expect(faultOf(await missing.invoke("count")).message).toContain("`no-such-server`");
     const dead = openProvider({ mcp: { command: ["sh", "-c", "echo no shelf >&2; exit 2"] } });
-    expect(faultOf(await dead.invoke("count")).message).toMatch(/exit code 2.*no shelf/s);
+    expect(faultOf(await dead.invoke("count")).message).toMatch(/exited with code 2.*no shelf/s);
   });
 
   test("that crashes or sends too much fails the call, and the next one finds it again", async () => {
     const { invoke } = openProvider(SERVER);
     const before = resultOf(await invoke("count")).pid;
-    expect(faultOf(await invoke("unsaid", { how: "crash" })).message).toMatch(/exit code 9.*out of shelves/s);
+    expect(faultOf(await invoke("unsaid", { how: "crash" })).message).toMatch(
+      /exited with code 9.*out of shelves/s,
+    );
     expect(resultOf(await invoke("count")).pid).not.toBe(before);
     expect(faultOf(await invoke("unsaid", { how: "flood" }))).toMatchObject({
       code: "capability_invalid_output",

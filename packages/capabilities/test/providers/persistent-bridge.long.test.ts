@@ -43,7 +43,7 @@ describe("a bridge that stays", () => {
     for (const answer of [crash, await waiting]) {
       const fault = faultOf(answer);
       expect(fault.code).toBe("capability_backend_unavailable");
-      expect(fault.message).toContain("exit code 3");
+      expect(fault.message).toContain("exited with code 3");
       expect(fault.message).toContain("No more ink.");
     }
     expect(pidOf(await invoke("echo"))).not.toBe(before);
@@ -92,7 +92,7 @@ describe("a bridge that stays", () => {
     const { invoke } = openProvider({ ...PERSISTENT, timeoutSeconds: 3 });
     const before = pidOf(await invoke("echo"));
     const fault = faultOf(await invoke("hang"));
-    expect(fault.message).toContain("so it was ended");
+    expect(fault.message).toContain("so it was stopped");
     expect(fault.hint).toContain("persistent = false");
     expect(pidOf(await invoke("echo"))).not.toBe(before);
   });
@@ -130,7 +130,7 @@ describe("the process behind it", () => {
     });
     for (const _ of [1, 2]) expect(faultOf(await ask()).message).toContain("out of order");
     const fault = faultOf(await ask());
-    expect(fault.message).toContain("ended 2 times in a row");
+    expect(fault.message).toContain("exited 2 times in a row");
     expect(fault.retryAfterSeconds).toBeGreaterThan(0);
     await exchange.close();
   });

@@ -106,7 +106,7 @@ describe("which providers there are", () => {
       const [desk] = await wireFiles({ user });
       expect(desk?.provider).toBeUndefined();
       expect(desk?.fault?.hint).toBe(
-        "`desk` no longer comes with Metier. It is an example now: see `examples/desk` in the repository. Set `command` in `[capabilities.providers.desk]` to its program.",
+        "`desk` no longer comes with Metier. It is now an example: see `examples/desk` in the repository. Set `command` in `[capabilities.providers.desk]` to its program.",
       );
     }
     const named = table.replace("\n", '\ncommand = ["node", "examples/desk/bridge.ts"]\n');
@@ -155,7 +155,7 @@ describe("which providers there are", () => {
       both: expect.stringContaining("both `command` and `mcp`"),
       empty: expect.stringContaining("neither `command` nor `mcp`"),
       remote: expect.stringContaining("`env` has `KEY`"),
-      server: expect.stringContaining("`persistent` is for bridges"),
+      server: expect.stringContaining("`persistent` is only for bridges"),
     });
     expect(wired.find(({ name }) => name === "good")?.provider).toBeDefined();
   });

@@ -113,20 +113,17 @@ describe("methods", () => {
   test("params that do not fit are named, and the broker is not asked", async () => {
     const opened = await openTestSocket();
     const wrong = [
-      [{ operation: "echo" }, "`capability` is missing; it is a text."],
-      [{ ...ECHO, capability: "  " }, "`capability` is missing; it is a text."],
-      [{ ...ECHO, operation: 7 }, "`operation` must be a text."],
-      [{ ...ECHO, input: [] }, "`input` must be a JSON object, if it is there."],
-      [{ ...ECHO, account_ref: {} }, "`account_ref` must be a text, if it is there."],
+      [{ operation: "echo" }, "`capability` is missing; it must be a string."],
+      [{ ...ECHO, capability: "  " }, "`capability` is missing; it must be a string."],
+      [{ ...ECHO, operation: 7 }, "`operation` must be a string."],
+      [{ ...ECHO, input: [] }, "`input` must be a JSON object if present."],
+      [{ ...ECHO, account_ref: {} }, "`account_ref` must be a string if present."],
     ] as const;
     for (const [params, message] of wrong) {
       expect(errorOf(await ask(opened, INVOKE, params))).toEqual([-32602, message]);
     }
     const flag = await ask(opened, "capability.list", { include_unavailable: "yes" });
-    expect(errorOf(flag)).toEqual([
-      -32602,
-      "`include_unavailable` must be `true` or `false`, if it is there.",
-    ]);
+    expect(errorOf(flag)).toEqual([-32602, "`include_unavailable` must be `true` or `false` if present."]);
     expect(opened.broker.asked).toEqual([]);
   });
 });
@@ -138,7 +135,7 @@ describe("who asks", () => {
       const reply = await ask(opened, "capability.list", { context_token });
       expect(errorOf(reply)).toEqual([
         -32602,
-        "Invalid context token (missing): The request has no token, or no nonce.",
+        "Invalid context token (missing): The request has no token or no nonce.",
       ]);
     }
     expect(opened.broker.asked).toEqual([]);
@@ -221,7 +218,7 @@ describe("faults", () => {
     const reply = await ask(opened, INVOKE, { ...ECHO, operation: "throw" });
     expect(errorOf(reply)).toEqual([
       -32603,
-      "capability_backend_unavailable: The host failed to perform it.",
+      "capability_backend_unavailable: The host failed to handle the request.",
     ]);
     expect(faults).toEqual([new Error("secret detail of the host")]);
   });

@@ -86,9 +86,9 @@ describe("what a token carries", () => {
 
   test("nobody gets a token without a user, or one that fits into no variable", async () => {
     const tokens = createCallerTokens();
-    await expect(tokens.mint({ userId: " " }, MINUTE)).rejects.toThrow(/id of a user/);
+    await expect(tokens.mint({ userId: " " }, MINUTE)).rejects.toThrow(/user id/);
     const long = { ...CALLER, chatTitle: "x".repeat(100_000) };
-    await expect(tokens.mint(long, MINUTE)).rejects.toThrow(/at most 98304/);
+    await expect(tokens.mint(long, MINUTE)).rejects.toThrow(/the limit for a variable is 98304/);
   });
 });
 
@@ -224,7 +224,7 @@ describe("what is refused", () => {
     });
     expect(fault).toEqual({
       ok: false,
-      refusal: { code: "signature", message: "The token's signature does not fit." },
+      refusal: { code: "signature", message: "The token's signature is not valid." },
     });
   });
 });

@@ -96,7 +96,7 @@ describe("a keychain", () => {
     expect(told).toEqual([
       expect.objectContaining({ code: "vault.keychain-unavailable", severity: "warning", path: folder }),
     ]);
-    expect(told[0]?.message).toContain("`secret-tool` ended with 1");
+    expect(told[0]?.message).toContain("`secret-tool` exited with 1");
     expect(existsSync(join(folder, "key.json"))).toBe(true);
     rmSync(join(home, "locked"));
     const again = openVault({ folder, keychain, onDiagnostic: (one) => told.push(one) });
@@ -116,8 +116,8 @@ describe("a keychain", () => {
     expect(await open().get(late)).toEqual({ access: "later" });
     await expect(open().get(early)).rejects.toMatchObject({
       code: "capability.state",
-      message: expect.stringContaining("`secret-tool` ended with 1") as unknown,
-      hint: expect.stringContaining("Unlock the keychain") as unknown,
+      message: expect.stringContaining("`secret-tool` exited with 1") as unknown,
+      hint: expect.stringContaining("Unlock the system keychain") as unknown,
     });
     rmSync(join(home, "locked"));
     expect(await open().get(early)).toEqual(SECRET);

@@ -69,7 +69,7 @@ describe("a secret in the vault", () => {
 
   test("larger than a credential can be is refused", async () => {
     const vault = openVault({ folder: join(temporaryFolder(), "vault") }).open("door", "alice");
-    await expect(vault.put({ text: "x".repeat(300 * 1024) })).rejects.toThrow("at most 262144");
+    await expect(vault.put({ text: "x".repeat(300 * 1024) })).rejects.toThrow("limit is 262144");
   });
 });
 
@@ -115,7 +115,7 @@ describe("on disk", () => {
     const ofBob = await vault.open("door", "bob").put({ number: 3 });
     const bobFile = entryFiles(folder).find((file) => file.includes(ofBob)) ?? "";
     renameSync(secondFile, firstFile);
-    await expect(own.get(first)).rejects.toThrow("was changed, or belongs elsewhere");
+    await expect(own.get(first)).rejects.toThrow("was changed, or belongs to another");
     expect(await own.get(second)).toBeUndefined();
     writeFileSync(bobFile, readFileSync(firstFile));
     await expect(vault.open("door", "bob").get(ofBob)).rejects.toThrow(CapabilityStateError);
@@ -214,7 +214,7 @@ describe("the key file", () => {
     await openVault({ folder: other }).open("door", "alice").put(SECRET);
     writeFileSync(join(folder, "key.json"), readFileSync(join(other, "key.json")));
     await expect(openVault({ folder }).open("door", "alice").get(ref)).rejects.toThrow(
-      "locked with a key that cannot be had",
+      "The key for a secret",
     );
   });
 });

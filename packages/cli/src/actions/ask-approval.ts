@@ -1,6 +1,6 @@
 /**
- * The question before a tool call: the whole command, or the diff of what would be written, and how far a yes reaches. A
- * yes for good is shown as the line it adds to the user's config, and added through the config editor.
+ * The question before a tool call: shows the whole command, or the diff of a write, and how far a yes reaches.
+ * "Always" shows the line it adds to the user's config and adds it through the config editor.
  */
 import { safeLine, safeText } from "@metier/base/text";
 import type { ApprovalAnswer, ApprovalQuestion, AskApproval } from "@metier/run";
@@ -10,7 +10,7 @@ import { type Style, styleFor } from "../output/style.ts";
 import { diffText } from "../output/update-review-text.ts";
 
 export interface ApprovalPlace {
-  /** The user's config file. Absent: nothing can be allowed for good. */
+  /** The user's config file. Without it, "always" isn't offered. */
   readonly configFile?: string | undefined;
 }
 
@@ -56,14 +56,14 @@ function listOffered(file: string | undefined, hidden: number): readonly Choice[
   return ["once", "session", ...always, ...(hidden > 0 ? (["diff"] as const) : []), "no"];
 }
 
-/** Until it is one of them. */
+/** Asks until the answer is one of the choices. */
 async function askChoice(io: CliIo, offered: readonly Choice[]): Promise<Choice> {
   const letters = `[${offered.map((choice) => LETTERS[choice]).join("/")}]`;
   for (;;) {
-    const typed = CHOICES.get(await askWord({ io }, `Allow it? ${letters} `));
+    const typed = CHOICES.get(await askWord({ io }, `Allow? ${letters} `));
     const choice = offered.find((known) => known === typed);
     if (choice !== undefined) return choice;
-    io.stderr.write(`Type one of ${letters.replace("N", "n")}; Enter alone means no.\n`);
+    io.stderr.write(`Type one of ${letters.replace("N", "n")}. Enter means no.\n`);
   }
 }
 
@@ -81,18 +81,18 @@ const ANSWER_OF: Readonly<Record<Exclude<Choice, "always" | "diff">, ApprovalAns
   no: "no",
 };
 
-/** A longer diff would push its own head, and the question, off the screen. */
+/** A longer diff would push its first lines and the question off the screen. */
 const MOST_LINES = 60;
 const SHOWN_LINES = 30;
 const LAST_LINES = 5;
 
-/** How many lines of a diff stay behind `d`. */
+/** The number of diff lines that only `d` shows. */
 function countHidden({ diff = "" }: ApprovalQuestion): number {
   const lines = diff.split("\n").length;
   return lines > MOST_LINES ? lines - SHOWN_LINES - LAST_LINES : 0;
 }
 
-/** The beginning and the end, and between them how much is not shown. */
+/** The first and last lines, with a count of the lines left out between them. */
 function shortDiff(diff: string, hidden: number, style: Style): string {
   if (hidden === 0) return diffText(diff, style);
   const lines = diff.split("\n");
@@ -100,13 +100,13 @@ function shortDiff(diff: string, hidden: number, style: Style): string {
   return [
     diffText(lines.slice(0, SHOWN_LINES).join("\n"), style),
     style.yellow(
-      `  … ${hidden} lines are not shown (in all ${changed("+")} added, ${changed("-")} removed); d shows them`,
+      `  … ${hidden} lines not shown (${changed("+")} added, ${changed("-")} removed in total); d shows them`,
     ),
     diffText(lines.slice(-LAST_LINES).join("\n"), style),
   ].join("\n");
 }
 
-/** A command whole: nobody can agree to what they do not see. */
+/** Shows a command in full: nobody can agree to what they can't see. */
 function questionText(question: ApprovalQuestion, style: Style): string {
   const { skill, tool, input, rule, diff } = question;
   const head = `${style.bold(`${safeLine(skill)} wants to call ${safeLine(tool)}`)} (${safeLine(rule)}):`;
@@ -137,7 +137,7 @@ function choicesText(
   ].join("\n");
 }
 
-/** Where it cannot be written it counts for this session, and the user hears why. */
+/** If the file can't be written, the call is allowed for this session and the user hears why. */
 async function writeRules(
   io: CliIo,
   rules: readonly string[],
@@ -150,7 +150,7 @@ async function writeRules(
   } else {
     const { message, hint = "" } = written.refusal;
     io.stderr.write(
-      style.yellow(`${safeText(`${message} ${hint}`.trim())} It is allowed for this session.\n`),
+      style.yellow(`${safeText(`${message} ${hint}`.trim())} Allowed for this session only.\n`),
     );
   }
   return "session";

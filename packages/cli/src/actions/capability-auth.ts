@@ -1,4 +1,4 @@
-/** `metier capability auth …`: accounts are linked in two commands, or in one that waits. */
+/** `metier capability auth …`: links accounts in two commands, or in one that waits. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -38,7 +38,7 @@ function begin(
   return metier.capabilities.auth.begin(wish, { caller });
 }
 
-/** The whole sign-in in one command: the browser comes back here, or the provider is asked until it is done. */
+/** The whole sign-in in one command: waits for the browser to come back, or polls the provider until it is done. */
 async function signInHere(
   request: ActionRequest,
   capability: string,
@@ -51,7 +51,7 @@ async function signInHere(
     if (!begun.ok) return begun;
     const flow = begun.value;
     (flags.json ? err : out)(context, flowText(flow));
-    err(context, "Waiting until it is done; after Ctrl-C, the command after `then` finishes it.");
+    err(context, "Waiting for the sign-in. If you press Ctrl-C, finish it with the command after `then`.");
     if (flow.flowType === "device_code") return await pollUntilDone(request, flow.flowId, signal);
     const complete = (callbackUrl: string): Promise<Answer<CompletedAuth>> =>
       metier.capabilities.auth.complete(
@@ -73,7 +73,7 @@ export async function authListAction(request: ActionRequest): Promise<void> {
   tellAnswer(request, listed, flowsText, (flows) => ({ flows }));
 }
 
-/** By its flow, or by the `state` of the address alone. */
+/** Finds the sign-in by its flow id, or by the `state` in the address. */
 export async function authCompleteAction(request: ActionRequest): Promise<void> {
   const { context, flags, metier, caller, words } = request;
   const { auth } = metier.capabilities;
@@ -89,7 +89,7 @@ export async function authCompleteAction(request: ActionRequest): Promise<void> 
   tellAnswer(request, done, completedText);
 }
 
-/** Asked for where there is a person to ask: what stands in a command line is kept by shells. */
+/** Asks in a terminal, because shells keep what is typed on a command line. */
 async function readAnswer({
   context,
   flags,
@@ -99,11 +99,11 @@ async function readAnswer({
     return presentFields({ callbackUrl, code: code === "-" ? await readPiped(context, "--code -") : code });
   }
   if (!context.io.interactive || flags.json) {
-    throw new UsageError("The answer of the sign-in is missing, and there is nobody to ask.", {
-      hint: "Give `--callback-url URL`, `--code CODE`, or `--code -` and pipe it in.",
+    throw new UsageError("The sign-in code is missing, and there is no terminal to ask in.", {
+      hint: "Pass `--callback-url URL`, `--code CODE`, or `--code -` and pipe it in.",
     });
   }
-  return { code: await context.io.ask("Paste the code, or the address that the browser was sent to: ") };
+  return { code: await context.io.ask("Paste the code, or the address the browser was sent to: ") };
 }
 
 export async function authPollAction(request: ActionRequest): Promise<void> {
@@ -122,7 +122,7 @@ function poll({ metier, caller }: ActionRequest, flowId: string): Promise<Answer
   return metier.capabilities.auth.poll(flowId, { caller });
 }
 
-/** As often as the provider wants to be asked; a sign-in that has expired is a fault and ends it. */
+/** Polls as often as the provider allows; an expired sign-in is a fault and ends the wait. */
 async function pollUntilDone(
   request: ActionRequest,
   flowId: string,

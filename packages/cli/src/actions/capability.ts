@@ -1,6 +1,6 @@
 /**
- * `metier capability`: lists and invokes, and how a capability that was not performed ends the command. What changes
- * something is asked about in the terminal, and nowhere else. Accounts are loaded apart, since few commands need them.
+ * `metier capability`: lists and invokes capabilities, and maps a failed call to an exit code. Changes are confirmed
+ * only in the terminal. Account actions load separately, since few commands need them.
  */
 import { CancelledError, EXIT, type ExitCode, UsageError } from "@metier/base/errors";
 import { isJsonObject, type JsonObject, presentFields } from "@metier/base/json";
@@ -34,7 +34,7 @@ import { confirmInTerminal, parseInput, readInputFlag } from "./run-request.ts";
 
 type CapabilityAction = (request: ActionRequest) => Promise<void>;
 
-/** Signing in brings a server for the browser, which nothing else needs. */
+/** Signing in needs a server for the browser; nothing else does. */
 function accountAction(name: keyof typeof import("./capability-auth.ts")): CapabilityAction {
   return async (request) => (await import("./capability-auth.ts"))[name](request);
 }
@@ -63,17 +63,17 @@ export const capabilityAction: Action<CapabilityFlags> = async (context, flags, 
   }
 };
 
-/** What every action is given. */
+/** Passed to every action. */
 export interface ActionRequest {
   readonly context: CliContext;
   readonly flags: CapabilityFlags;
   readonly metier: Metier;
   readonly caller: Caller;
-  /** Behind the name of the action. */
+  /** The words after the action's name. */
   readonly words: readonly string[];
 }
 
-/** Exactly as many words as there are values that no option gave; the answer has them all. */
+/** Takes exactly as many words as options left open, and returns all values. */
 export function takeWords<const Given extends readonly (string | undefined)[]>(
   usage: string,
   words: readonly string[],
@@ -107,7 +107,7 @@ async function invoke(request: ActionRequest): Promise<void> {
   tellAnswer(request, answered, answerText);
 }
 
-/** Ctrl-C at the question means the call, not the question alone. */
+/** Ctrl-C at the question cancels the call, not only the question. */
 function askOrStop({ io }: CliContext, stop: AbortController): ConfirmMutation {
   const ask = confirmInTerminal(io);
   return async (plan, signal) => {
@@ -127,15 +127,15 @@ async function readObject(context: CliContext, flags: CapabilityFlags): Promise<
       ? parseInput(await readPiped(context, "--input -"))
       : readInputFlag(flags.input, workingDirectory(context, flags));
   if (isJsonObject(input)) return input as JsonObject;
-  throw new UsageError("`--input` is no JSON object.", {
-    hint: "Give one, as in '{\"limit\": 5}', @file, or - for what is piped in.",
+  throw new UsageError("`--input` is not a JSON object.", {
+    hint: "Pass one, such as '{\"limit\": 5}', @file, or - for stdin.",
   });
 }
 
-const NONE = `Nothing is there. \`metier capability providers\` shows where capabilities come from, and
-\`metier capability list --all\` also those that are not for this chat.`;
+const NONE = `No capabilities found. \`metier capability providers\` shows the configured providers;
+\`metier capability list --all\` includes capabilities that this chat can't use.`;
 
-/** A provider that failed is why something is missing here, so it is said here too. */
+/** Also shown here, because a failed provider explains why capabilities are missing. */
 async function listCapabilities(request: ActionRequest): Promise<void> {
   const { context, flags, metier, caller, words } = request;
   takeWords("list [--all]", words, []);
@@ -158,7 +158,10 @@ async function listProviders({ context, flags, metier, words }: ActionRequest): 
   takeWords("providers", words, []);
   const providers = await untilInterrupted(context, () => metier.capabilities.providers());
   if (providers.length === 0 && !flags.json) {
-    err(context, "No provider is configured; `[capabilities.providers.NAME]` with a `command` adds one.");
+    err(
+      context,
+      "No provider is configured. Add `[capabilities.providers.NAME]` with a `command` to your config.",
+    );
   }
   reply(context, flags, { providers }, (style) => providersText(providers, style));
 }
@@ -191,7 +194,7 @@ export function exitForFault({ code }: Pick<CapabilityFault, "code">): ExitCode 
   return Object.hasOwn(EXIT_OF, code) ? EXIT_OF[code as CapabilityCode] : EXIT.failed;
 }
 
-/** What was answered, or the fault that ends the command. `json` is the value as programs read it. */
+/** The answer, or the fault that ends the command. `json` is the value for programs. */
 export function tellAnswer<Value>(
   { context, flags }: ActionRequest,
   given: Answer<Value>,

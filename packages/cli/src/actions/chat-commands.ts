@@ -1,4 +1,4 @@
-/** The commands of a chat that no model answers: `/help`, `/skills`, `/model`, `/cost`, `/compact`, `/continue`. */
+/** The chat commands that need no model: `/help`, `/skills`, `/model`, `/cost`, `/compact`, `/continue`. */
 import { MetierError } from "@metier/base/errors";
 import { safeLine, safeText, showCost } from "@metier/base/text";
 import type { Chat, ChatOffer } from "@metier/run";
@@ -13,11 +13,11 @@ type OwnName = (typeof OWN_COMMANDS)[number];
 
 export interface OwnCommand {
   readonly name: OwnName;
-  /** What stands behind it. */
+  /** The rest of the line. */
   readonly argument: string;
 }
 
-/** Those that take a word behind them. */
+/** Commands that take a word. */
 const WITH_ARGUMENT: readonly OwnName[] = ["model", "continue"];
 
 export function readOwnCommand(text: string): OwnCommand | undefined {
@@ -27,7 +27,7 @@ export function readOwnCommand(text: string): OwnCommand | undefined {
   return { name, argument };
 }
 
-/** For `/clear everything`, unless a skill has that name: nothing is done that was not meant. */
+/** For `/clear everything`, unless a skill has that name: does nothing the user didn't mean. */
 export async function misusedText(text: string, chat: Chat): Promise<string | undefined> {
   const [, word = ""] = /^\/([a-z]+)\s/.exec(text.trim()) ?? [];
   const name = OWN_COMMANDS.find((own) => own === word);
@@ -36,7 +36,7 @@ export async function misusedText(text: string, chat: Chat): Promise<string | un
   return `\`/${name}\` takes ${takes}. Put a space before the slash to send this as text.`;
 }
 
-/** What Tab offers after a slash. */
+/** Tab offers these after a slash. */
 export async function listCommandNames(chat: Chat): Promise<readonly string[]> {
   return [...new Set([...OWN_COMMANDS, ...(await chat.offers()).map(({ name }) => name)])];
 }
@@ -61,7 +61,7 @@ const USUAL_COLUMNS = 100;
 const GAP = "  ";
 const REASON_WIDTH = 200;
 
-/** Everything that can be called, then every skill that cannot, with the reason. */
+/** Everything the user can call, then every skill they can't, with the reason. */
 export async function skillsText(
   chat: Chat,
   { catalog }: Metier,
@@ -76,7 +76,7 @@ export async function skillsText(
     ...(held.length > 0 ? [heldText(held, style)] : []),
   ];
   if (parts.length > 0) return parts.join("\n\n");
-  return "No skills or commands found. `metier doctor` shows where they are looked for.";
+  return "No skills or commands found. `metier doctor` shows where Metier looked.";
 }
 
 function offersText(
@@ -103,7 +103,7 @@ function offersText(
 
 function heldText(skills: readonly Skill[], style: Style): string {
   const lines = skills.map((skill) => {
-    const why = skill.reason ?? (skill.status === "enabled" ? "Only the model calls it." : "");
+    const why = skill.reason ?? (skill.status === "enabled" ? "Only the model can call it." : "");
     const head = `${statusSymbol(skill.status, style)} ${style.bold(safeLine(skill.name))} ${skill.status}`;
     return why === "" ? `  ${head}` : `  ${head}: ${cutText(why, REASON_WIDTH)}`;
   });
@@ -117,12 +117,12 @@ export function costText({ budget, model }: Chat): string {
   return `${tokens}${cost}, ${safeLine(model)}`;
 }
 
-/** Aliases that Tab offers after `/model`. */
+/** Tab offers these aliases after `/model`. */
 export function modelNames({ config }: Metier): readonly string[] {
   return Object.keys(config.config.models);
 }
 
-/** With a name: talks with that one from now on. A wrong name changes nothing. */
+/** With a name, switches to that model. A wrong name changes nothing. */
 export async function modelText(chat: Chat, name: string, metier: Metier): Promise<string> {
   if (name !== "") {
     try {
@@ -130,19 +130,19 @@ export async function modelText(chat: Chat, name: string, metier: Metier): Promi
     } catch (fault) {
       if (!(fault instanceof MetierError)) throw fault;
       const hint = fault.hint === undefined ? "" : ` ${fault.hint}`;
-      return safeText(`${fault.message}${hint} Still talking with ${chat.model}.`);
+      return safeText(`${fault.message}${hint} Still using ${chat.model}.`);
     }
   }
   const names = modelNames(metier);
   const others = name === "" && names.length > 0 ? ` Configured: ${names.map(safeLine).join(", ")}.` : "";
-  return `Talking with ${safeLine(chat.model)}.${others}`;
+  return `Using ${safeLine(chat.model)}.${others}`;
 }
 
 export function keptChatsText(chats: readonly KeptChat[], style: Style): string {
-  if (chats.length === 0) return "There are no saved chats in this folder.";
+  if (chats.length === 0) return "No saved chats in this folder.";
   const lines = chats.map(({ id, updatedAt, turns, title }) => {
     const when = updatedAt.slice(0, 16).replace("T", " ");
     return `${style.bold(id)}  ${style.dim(`${safeLine(when)}  ${count(turns, "turn")}`)}  ${cutText(title, 50)}`;
   });
-  return [...lines, "`/continue ID` continues one of them."].join("\n");
+  return [...lines, "`/continue ID` continues a chat."].join("\n");
 }

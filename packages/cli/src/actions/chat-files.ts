@@ -1,4 +1,4 @@
-/** `@path` in a message: the text of that file goes with it. Only files of the working directory, of a bounded size. */
+/** `@path` in a message adds that file's text. Only files in the working directory, and only up to a size limit. */
 
 import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
@@ -15,11 +15,11 @@ interface ExpandedMessage {
   readonly text: string;
   /** Paths whose text was added. */
   readonly added: readonly string[];
-  /** One sentence for each that was not. */
+  /** One sentence for each file that was not added. */
   readonly notes: readonly string[];
 }
 
-/** What names no file stays as it is: it may be a person, or an address. */
+/** An `@word` that names no file stays as it is: it may be a person or an address. */
 export function addFiles(message: string, cwd: string): ExpandedMessage {
   const parts = [message];
   const added: string[] = [];
@@ -39,7 +39,7 @@ export function addFiles(message: string, cwd: string): ExpandedMessage {
   return { text: parts.join("\n\n"), added, notes };
 }
 
-/** The stop of a sentence is not a part of the path before it. */
+/** The period at the end of a sentence isn't part of the path. */
 function trimPath(path: string): string {
   return path.replace(/[.,;:!?)\]]+$/, "") || path;
 }
@@ -51,21 +51,21 @@ function isFolder(path: string, cwd: string): boolean {
 
 interface ReadText {
   readonly text?: string;
-  /** Absent: there is no such file. */
+  /** Absent if the file doesn't exist. */
   readonly why?: string;
 }
 
 function readText(path: string, cwd: string, most: number): ReadText {
   const looksLikePath = /[/.]/.test(path);
-  // By either name: a link may lead to it. No run sees it, so it must not reach a model by a slip, either.
+  // Checks both names, since a link may lead to it. No run sees such a file, so it must not reach a model by accident.
   if ([path, realPathOr(resolve(cwd, path))].some((name) => isSecretName(basename(name)))) {
-    return { why: "files of this name hold secrets. Paste what the model may see." };
+    return { why: "files with this name hold secrets. Paste what the model may see." };
   }
   const result = withContained(
     openContained(realPathOr(cwd), path.replace(/^\.\//, "")),
     (file): ReadText => {
       const size = Number(file.stats.size);
-      if (size > most) return { why: `it has ${size} bytes, and at most ${most} can be added here.` };
+      if (size > most) return { why: `it has ${size} bytes; the limit here is ${most} bytes.` };
       const content = readFileSync(file.descriptor);
       return isUtf8(content) ? { text: content.toString("utf8") } : { why: "it is not UTF-8 text." };
     },
@@ -79,7 +79,7 @@ function readText(path: string, cwd: string, most: number): ReadText {
   return { why: isElsewhere ? "it is not in this folder. Start the chat where it is." : result.message };
 }
 
-/** Between marks that do not stand in the text. */
+/** Between markers that don't occur in the text. */
 function fence(path: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
   const mark = "`".repeat(longest + 1);

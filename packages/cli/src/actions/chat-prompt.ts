@@ -1,6 +1,6 @@
 /**
- * What a person types in a chat: the history of all chats (one file, the user's alone, without secrets) and what Tab
- * completes: commands, skills, models and `@` files.
+ * Input for a chat: the history of all chats (one private file, without secrets) and Tab completion for commands,
+ * skills, models and `@` files.
  */
 import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -15,7 +15,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 interface TypedHistory {
   /** Newest first. */
   readonly texts: readonly string[];
-  /** `text` is without secrets. A history that cannot be written is one that ends with the process. */
+  /** `text` holds no secrets. If the history can't be written, it ends with the process. */
   add(text: string): void;
 }
 
@@ -44,7 +44,7 @@ export function openHistory({ state }: Pick<Places, "state">): TypedHistory {
       try {
         keep(text);
       } catch {
-        // A read-only home: what was typed is still there until the chat ends.
+        // Read-only home: the history lasts until the chat ends.
       }
     },
   };
@@ -55,19 +55,19 @@ function parseEntry(line: string): readonly string[] {
     const entry: unknown = JSON.parse(line);
     return typeof entry === "string" && entry !== "" ? [entry] : [];
   } catch {
-    return []; // The end of a file that was cut, or an empty line.
+    return []; // A truncated last line, or an empty one.
   }
 }
 
 interface CompletionNames {
-  /** What can follow a slash at the beginning. */
+  /** What can follow a slash at the start of a message. */
   readonly commands: readonly string[];
   readonly models: readonly string[];
 }
 
 const NOTHING: Completion = { from: 0, choices: [] };
 
-/** For the text before the cursor. */
+/** Completes the text before the cursor. */
 export function completeTyped(before: string, names: CompletionNames, cwd: string): Completion {
   const startsWith = (from: number, choices: readonly string[]): Completion => ({
     from,
@@ -105,6 +105,6 @@ function listPaths(path: string, cwd: string): readonly string[] {
       .slice(0, MOST_PATHS)
       .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`);
   } catch {
-    return []; // No such folder: nothing to offer.
+    return []; // No such folder, so nothing to offer.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One message and its answer, as a person sees them: the prompt, the answer as it comes, one dim line for each tool call.
- * A Ctrl-C meanwhile cancels the answer, a second one leaves.
+ * One message and its answer as a person sees them: the prompt, the streamed answer, one dim line for each tool call.
+ * Ctrl-C cancels the answer; a second Ctrl-C leaves.
  */
 import { CancelledError } from "@metier/base/errors";
 import { safeLine, safeText, showCost } from "@metier/base/text";
@@ -14,25 +14,25 @@ import { count, cutText, type Style, styleFor } from "../output/style.ts";
 import type { ApprovalPlace } from "./ask-approval.ts";
 import { type QuestionFlags, questionsFor } from "./run-request.ts";
 
-/** `left`: the user did not wait for the end. */
+/** `left`: the user didn't wait for the end. */
 export type Teller = (chat: Chat, text: string | typeof COMPACT) => Promise<ChatTurn | "left">;
 
-/** In place of a message: the chat is replaced by a summary. */
+/** Replaces the chat with a summary instead of sending a message. */
 export const COMPACT: unique symbol = Symbol("compact");
 
 interface TurnTeller {
   readonly tell: Teller;
-  /** What a chat needs so that this teller hears it and is asked by it. */
+  /** The callbacks a chat needs to report to this screen and ask through it. */
   readonly options: Pick<ChatOptions, "approve" | "askUser" | "confirm" | "onEvent">;
 }
 
 interface TellerOptions extends QuestionFlags {
-  /** The answer is written as it comes. */
+  /** The answer streams to the terminal. */
   readonly streams: boolean;
   readonly markdown?: MarkdownStream | undefined;
 }
 
-/** The turn that is under way; a new one has a new signal. */
+/** The current turn; each turn has a new signal. */
 interface CurrentTurn {
   stop: AbortController;
 }
@@ -61,10 +61,10 @@ export function createTeller(context: CliContext, options: TellerOptions, place?
   };
 }
 
-/** A turn that stops sooner says so itself. */
+/** A turn that stops sooner reports that itself. */
 const SAY_STOPPING_AFTER_MS = 500;
 
-/** The first Ctrl-C stops the work, the second one leaves it. */
+/** The first Ctrl-C stops the work, the second leaves. */
 async function untilLeft(
   context: CliContext,
   printer: TurnPrinter,
@@ -87,11 +87,11 @@ async function untilLeft(
   } finally {
     clearTimeout(slow);
     release();
-    stop.abort(); // A question that nobody needs an answer to any more.
+    stop.abort(); // Nobody needs the answer to this question any more.
   }
 }
 
-/** A question never stands in the middle of an answer, and Ctrl-C at it means the turn, not the question alone. */
+/** A question never interrupts a line of the answer, and Ctrl-C at a question cancels the whole turn. */
 function askForTurn(io: CliIo, printer: TurnPrinter, current: CurrentTurn): CliIo {
   return {
     ...io,
@@ -113,7 +113,7 @@ function askForTurn(io: CliIo, printer: TurnPrinter, current: CurrentTurn): CliI
   };
 }
 
-/** What is said after an answer. Warnings that hold for all turns are said once. */
+/** What to report after an answer. Warnings that apply to all turns are shown once. */
 function createFinish(context: CliContext, { json, streams }: TellerOptions): (turn: ChatTurn) => void {
   const style = styleFor(context.io.color);
   const said = new Set<string>();
@@ -135,21 +135,21 @@ const WIDTH = 100;
 
 interface TurnPrinter {
   event(event: RunEvent): void;
-  /** Writes what is held back of the answer, and ends its line. */
+  /** Writes the rest of the answer and ends its line. */
   closeLine(): void;
-  /** The terminal shows `^C` where the cursor is. */
+  /** The terminal shows `^C` at the cursor. */
   interrupted(): void;
-  /** The turn is over: the next thing begins on a line of its own. */
+  /** Ends the turn: the next output starts on a new line. */
   end(): void;
 }
 
-/** With `streams` the answer is written as it comes; otherwise only what happens beside it. */
+/** With `streams`, writes the answer as it comes; otherwise only tool calls and notices. */
 function createTurnPrinter(
   io: CliIo,
   style: Style,
   { streams, markdown }: { readonly streams: boolean; readonly markdown?: MarkdownStream | undefined },
 ): TurnPrinter {
-  /** The run that answers; others were started by it. */
+  /** The run that answers; it started all others. */
   let top: string | undefined;
   let isLineOpen = false;
   const closeLine = (): void => {

@@ -1,4 +1,4 @@
-/** `metier chat`: one answer for a message, or a conversation in a terminal until the user leaves. */
+/** `metier chat`: answers one message, or holds a conversation in a terminal until the user leaves. */
 import { EXIT, MetierError, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
 import { safeLine, safeText } from "@metier/base/text";
@@ -41,14 +41,14 @@ import { exitFor, readAmount, readCount } from "./run-request.ts";
 
 export const chatAction: Action<ChatFlags> = async (context, flags, ...words) => {
   const { model, maxTokens, maxCost, write, approve, json } = flags;
-  // Only typed words can call a skill: a text that is piped in must not start with a slash by chance.
+  // Only typed words can call a skill: piped text must not call one because it happens to start with a slash.
   const { message: said = "" } = await readMessageInput(context, words);
   const message = words[0]?.startsWith("/") ? said : said.replace(/^\//, " /");
   const isAlone = message.trim() === "";
   const { interactive } = context.io;
   if (isAlone && (json || !interactive)) {
     throw new UsageError(
-      json ? "`--json` needs a message." : "There is no terminal to have a conversation in.",
+      json ? "`--json` needs a message." : "`metier chat` without a message needs a terminal.",
       { hint: 'Pass the message: `metier chat "…"`, or pipe it in.' },
     );
   }
@@ -89,7 +89,7 @@ async function openMarkdown({ io }: CliContext): Promise<MarkdownStream> {
 interface ChatPlace {
   readonly metier: Metier;
   readonly cwd: string;
-  /** Whose chats there are; `undefined`: those of the person at this machine. */
+  /** Whose chats to use; `undefined` means the person at this machine. */
   readonly owner: string | undefined;
   /** Starts a chat, or continues the one with that id. */
   open(resume?: string): Promise<Chat>;
@@ -99,7 +99,7 @@ interface ChatPlace {
 function requireLast({ metier, cwd, owner }: ChatPlace): string {
   const [last] = listKeptChats(metier.places, cwd, 1, owner);
   if (last !== undefined) return last.id;
-  throw new UsageError("There is no saved chat in this folder to continue.", {
+  throw new UsageError("No saved chat in this folder to continue.", {
     hint: "Start one with `metier chat`.",
   });
 }
@@ -151,7 +151,7 @@ async function runSession(context: CliContext, place: ChatPlace, first: Chat): P
   }
 }
 
-/** The chat to go on with. */
+/** The chat to continue. */
 async function answerTyped(
   context: CliContext,
   place: ChatPlace,
@@ -175,7 +175,7 @@ async function answerTyped(
   return chat;
 }
 
-/** What cannot be done leaves the chat as it is. */
+/** A request that fails leaves the chat as it is. */
 function sayFault(context: CliContext, fault: unknown, own: OwnCommand | undefined): void {
   if (!(fault instanceof MetierError)) throw fault;
   const hint = own?.name === "continue" ? "`/continue` lists the saved chats." : (fault.hint ?? "");
@@ -183,8 +183,8 @@ function sayFault(context: CliContext, fault: unknown, own: OwnCommand | undefin
 }
 
 function greeting({ model, resumed }: Chat, { dim }: Style): string {
-  const before = resumed === undefined ? "" : ` Continuing a chat of ${count(resumed.turns, "turn")}.`;
-  return dim(`Talking with ${safeLine(model)}.${before} Type /help for commands.`);
+  const before = resumed === undefined ? "" : ` Continuing a chat with ${count(resumed.turns, "turn")}.`;
+  return dim(`Using ${safeLine(model)}.${before} Type /help for commands.`);
 }
 
 function withFiles(context: CliContext, message: string, cwd: string): string {
@@ -195,7 +195,7 @@ function withFiles(context: CliContext, message: string, cwd: string): string {
   return text;
 }
 
-/** What the user types, until Ctrl-D or two Ctrl-C in a row at an empty prompt. */
+/** Reads input until Ctrl-D, or Ctrl-C twice at an empty prompt. */
 async function* readTexts(
   context: CliContext,
   { metier, cwd }: ChatPlace,

@@ -1,20 +1,20 @@
-/** A command line that is still being typed, as `metier __complete` reads it: nothing on it is an error yet. */
+/** An unfinished command line, as `metier __complete` reads it: nothing on it is an error yet. */
 import { toKebabCase } from "@metier/base/text";
 import { COMMON_FLAGS, type DeclaredCommand, type Flag } from "../commands/define.ts";
 import { findCommand } from "../commands/groups.ts";
 
-/** A command line up to the word that is being typed. */
+/** A command line up to the word being typed. */
 interface TypedLine {
-  /** Behind `skill` or `help`. */
+  /** After `skill` or `help`. */
   readonly holder: boolean;
   readonly command?: DeclaredCommand | undefined;
-  /** Behind the command, without options. */
+  /** After the command, without options. */
   readonly words: readonly string[];
   /** Options with their values. */
   readonly options: ReadonlyMap<string, readonly string[]>;
   /** The option whose value comes next. */
   readonly open?: string | undefined;
-  /** Behind `--`. */
+  /** After `--`. */
   readonly isEscaped: boolean;
 }
 
@@ -62,7 +62,7 @@ export function findFlag(name: string, flags: Readonly<Record<string, Flag>>): s
 const BASH_PART = /(?:\\[\s\S]?|'[^']*'?|"(?:\\[\s\S]|[^"\\])*"?|[^\s'"\\])+|\s+/g;
 const BASH_QUOTE = /\\([\s\S]?)|'([^']*)'?|"((?:\\[\s\S]|[^"\\])*)"?/g;
 
-/** The words of a bash line up to the cursor, without their quotes; the last one may be open, or empty. */
+/** The words of a bash line up to the cursor, without quotes; the last one may be unfinished or empty. */
 export function readWords(line: string): readonly string[] {
   const parts = line.match(BASH_PART) ?? [];
   const words = parts

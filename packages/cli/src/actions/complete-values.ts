@@ -1,4 +1,4 @@
-/** The values that `metier __complete` offers at a place of a command line: names of skills, ids of runs, keys, choices. */
+/** The values that `metier __complete` offers: skill names, run ids, config keys, choices. */
 import { EXIT } from "@metier/base/errors";
 import { metierPlaces } from "@metier/base/places";
 import { PROFILES, type Skill } from "@metier/skills";
@@ -12,10 +12,10 @@ export type Candidate = readonly [value: string, about: string];
 
 export type Place =
   | { readonly kind: "words"; readonly words: readonly string[]; readonly about?: string | undefined }
-  /** What a usage line calls `<name>`; `flag` when it is the value of an option. */
+  /** The placeholder in a usage line, such as `<name>`; `flag` if it is an option's value. */
   | { readonly kind: "value"; readonly name: string; readonly flag: string; readonly brief: string };
 
-/** The options on the line so far, with their values. */
+/** The options typed so far, with their values. */
 type Options = ReadonlyMap<string, readonly string[]>;
 
 export async function valuesFor(place: Place, options: Options, io: CliIo): Promise<readonly Candidate[]> {
@@ -24,7 +24,7 @@ export async function valuesFor(place: Place, options: Options, io: CliIo): Prom
   try {
     return await findValues(place, context, readFlags(options));
   } catch {
-    return []; // A folder or config that cannot be read: the command itself will say so.
+    return []; // A folder or config that can't be read: the command itself will report it.
   }
 }
 
@@ -65,7 +65,7 @@ function plain(words: readonly string[]): readonly Candidate[] {
   return words.map((word) => [word, ""]);
 }
 
-/** As the command will find them; nobody is asked whether to trust a folder. */
+/** As the command will find them; never asks whether to trust a folder. */
 async function skills(context: CliContext, flags: CommonFlags, brief: string): Promise<readonly Candidate[]> {
   const { catalog } = await openMetier(context, flags);
   const isMeant = ({ scope, status }: Skill): boolean =>

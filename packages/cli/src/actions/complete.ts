@@ -1,7 +1,7 @@
 /**
- * `metier __complete`: what could stand next on a command line, one `value<Tab>explanation` per line, for the scripts of
- * `metier completion`. A line `:files` or `:dirs` asks the shell for its own. Says nothing rather than something wrong:
- * a person is in the middle of a line.
+ * `metier __complete`: what could come next on a command line, one `value<Tab>explanation` per line, for the scripts
+ * that `metier completion` prints. A line `:files` or `:dirs` asks the shell to complete files or folders. Prints
+ * nothing rather than a wrong guess or an error: the user is still typing.
  */
 import { safeLine, toKebabCase } from "@metier/base/text";
 import type { DeclaredCommand, Flag } from "../commands/define.ts";
@@ -17,7 +17,7 @@ export async function complete(args: readonly string[], io: CliIo): Promise<void
   const words = shell === "bash" ? readWords(rest[1] ?? "") : rest;
   const current = words.at(-1) ?? "";
   const found = await candidatesFor(words.slice(1, -1), current, io);
-  // Bash completes what stands behind the last of its break characters, so it is given no more than that.
+  // Bash completes only the part after its last break character, so it gets only that part.
   const cut = shell === "bash" ? lastBreak(current, rest[0] ?? "") : 0;
   const lines = [...new Map(found)]
     .filter(isPlain)
@@ -28,7 +28,7 @@ export async function complete(args: readonly string[], io: CliIo): Promise<void
   }
 }
 
-/** Shells quote in different ways, and names come from anyone: what would need quotes is left out. */
+/** Shells quote in different ways and names come from anyone, so values that need quotes are left out. */
 function isPlain([value]: Candidate): boolean {
   return /^(?::files|:dirs|[\p{L}\p{N}_@%+=,./-][\p{L}\p{N}_@%+=:,./-]*)$/u.test(value);
 }
@@ -58,7 +58,7 @@ async function candidatesFor(
   return values.flat();
 }
 
-/** Other names of commands only for those who begin to type one. */
+/** Offers aliases only once the user starts typing one. */
 function commandCandidates(isBehindHolder: boolean, current: string): readonly Candidate[] {
   const own = COMMANDS.flatMap(({ name, also, brief }): readonly Candidate[] => [
     [name, brief],
@@ -88,11 +88,11 @@ function placeOf(name: string, flag: Flag | undefined): Place {
   return { kind: "value", name: name === "skill" ? "skill" : placeholder, flag: name, brief: "" };
 }
 
-/** What may come behind these words, by the command's usage. */
+/** What may follow these words, by the command's usage. */
 function nextWords(command: DeclaredCommand, words: readonly string[]): readonly Place[] {
   const brief = command.positional?.parameter?.brief ?? command.positional?.parameters?.[0]?.brief ?? "";
   const forms = wordForms(command);
-  // A word that is an action (`trust list`) is not also the name of something (`trust <target>...`).
+  // A word that is an action (`trust list`) is not also a value (`trust <target>...`).
   const ofAction = forms.filter((form) => words.length > 0 && form.split(" ")[0] === words[0]);
   return (ofAction.length > 0 ? ofAction : forms).flatMap((form): readonly Place[] => {
     const parts = form.split(" ").filter((part) => part !== "");

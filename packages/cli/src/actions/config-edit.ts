@@ -1,6 +1,6 @@
 /**
- * `metier config edit`: the config file in the user's editor. What comes back is checked; with problems the user reopens it,
- * keeps it or takes the file back as it was.
+ * `metier config edit`: opens the config file in the user's editor and checks the result. If it has problems, the user
+ * can reopen it, keep it, or undo the changes.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
@@ -40,7 +40,7 @@ export async function editConfig(
     const problems = await findProblems(context, flags, file);
     if (problems.length === 0) {
       out(context, safeLine(`Saved: ${file}`));
-      if (flags.project) out(context, "`metier trust` lets this project use what you changed.");
+      if (flags.project) out(context, "Run `metier trust` so that this project can use your changes.");
       return;
     }
     out(context, diagnosticsText(problems, styleFor(io.color)));
@@ -64,11 +64,11 @@ function finish(
     return;
   }
   if (before === undefined) rmSync(file, { force: true });
-  else writeFileSync(file, before); // In place: the file may be a link, and keeps its mode.
-  out(context, safeLine(`Your changes were undone: ${file}`));
+  else writeFileSync(file, before); // Writes in place: the file may be a link, and keeps its mode.
+  out(context, safeLine(`Undid your changes: ${file}`));
 }
 
-/** Anything unclear asks again: an accident must neither keep a broken file nor throw work away. */
+/** Asks again on any unclear answer: an accident must neither keep a broken file nor lose work. */
 async function askProblems(context: CliContext): Promise<"reopen" | "keep" | "undo"> {
   for (;;) {
     const typed = await askWord(context, "[r]eopen the editor, [k]eep the file as it is, or [u]ndo? ");
@@ -85,7 +85,7 @@ async function findProblems(
   file: string,
 ): Promise<readonly Diagnostic[]> {
   const { config } = await openMetier(context, flags, { autoDiscover: false });
-  // What a project's file may not do until it is granted is right all the same: `metier trust` is the next step.
+  // Settings that need a grant are still valid: `metier trust` is the next step.
   return config.diagnostics.filter(
     ({ path, severity, code }) => path === file && severity !== "info" && code !== "config.not-granted",
   );
@@ -107,9 +107,9 @@ interface Editor {
 
 const USUAL = ["editor", "nano", "vim", "vi"];
 
-/** `$VISUAL`, `$EDITOR` or a usual one; never a program that the project brings along. */
+/** `$VISUAL`, `$EDITOR` or a common editor; never a program from the project. */
 function findEditor(environment: Environment, { project, places }: Metier): Editor {
-  // A home that is itself a repository holds the user's own programs.
+  // A home folder that is itself a repository holds the user's own programs.
   const isOfProject = (path: string): boolean =>
     isInside(realPathOr(path), project.root) && !isInside(places.home, project.root);
   const find = (word: string): string | undefined => {
@@ -129,12 +129,12 @@ function findEditor(environment: Environment, { project, places }: Metier): Edit
     const program = find(name);
     if (program !== undefined) return { program, args: [] };
   }
-  throw new MetierError("setup.unavailable", "No editor was found.", {
+  throw new MetierError("setup.unavailable", "No editor found.", {
     hint: "Set VISUAL or EDITOR, for example `EDITOR=nano metier config edit`.",
   });
 }
 
-/** Nobody edits for longer; the runner wants a limit. */
+/** The runner wants a limit; nobody edits for longer. */
 const LIMITS = { timeoutMs: 7 * 24 * 60 * 60_000, maxOutputBytes: 0 };
 
 async function startEditor({ io }: CliContext, { program, args }: Editor, file: string): Promise<void> {
@@ -142,7 +142,7 @@ async function startEditor({ io }: CliContext, { program, args }: Editor, file: 
   const env = Object.fromEntries(
     Object.entries(io.environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  // A Ctrl-C in the editor reaches us as well, and is not meant for us.
+  // A Ctrl-C in the editor also reaches this process, and is not meant for it.
   let release = (): void => undefined;
   const ignore = (): void => {
     release = io.onInterrupt(ignore);
@@ -161,7 +161,7 @@ async function startEditor({ io }: CliContext, { program, args }: Editor, file: 
     if (outcome.ended === "exited" && outcome.exitCode === 0) return;
     const how = outcome.reason ?? `it ended with ${outcome.exitCode ?? outcome.ended}`;
     throw new MetierError("setup.failed", `The editor \`${program}\` failed: ${how}.`, {
-      hint: `The file is \`${file}\`; \`metier config\` checks it.`,
+      hint: `The file is \`${file}\`. Check it with \`metier config\`.`,
     });
   } finally {
     release();

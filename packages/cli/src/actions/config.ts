@@ -1,6 +1,6 @@
 /**
- * `metier config`: what is configured and where it came from, or one key read, written or removed; `metier enable` and
- * `disable`, which write one line of it.
+ * `metier config`: shows the settings and where they come from, or reads, writes or removes one key. Also `metier
+ * enable` and `disable`, which write one line of it.
  */
 import { join } from "node:path";
 import { ConfigError, EXIT, UsageError } from "@metier/base/errors";
@@ -27,7 +27,7 @@ import { type CliContext, endWith, err, reply, requireAction } from "../context.
 import { openMetier } from "../open-metier.ts";
 import type { Style } from "../output/style.ts";
 
-/** Each action with the number of words behind it. */
+/** Each action with the number of words it takes. */
 const ACTIONS = {
   get: { words: 1, usage: "metier config get KEY", run: get },
   set: { words: 2, usage: "metier config set KEY VALUE", run: edit },
@@ -53,7 +53,7 @@ function showAll(context: CliContext, flags: ConfigFlags, config: LoadedConfig):
   const shown = flags.explain ? rows : rows.filter(({ origin }) => origin !== "default");
   if (config.diagnostics.some(({ severity }) => severity === "error")) endWith(context, EXIT.usage);
   const { layers, diagnostics } = config;
-  const none = "Nothing is set; every value is the default (`--explain` shows them).";
+  const none = "Nothing is set. `metier config --explain` shows the defaults.";
   const text = (style: Style): string => (shown.length > 0 ? rowsText(shown, flags.explain, style) : none);
   reply(context, flags, { values: shown, layers, diagnostics }, text, diagnostics);
 }
@@ -88,7 +88,7 @@ function get(context: CliContext, flags: ConfigFlags, { config }: Metier, key: s
   reply(context, flags, json, () => lines.join("\n"));
 }
 
-/** Writes a value, or, without one, removes it. */
+/** Writes a value, or removes it if none is given. */
 async function edit(
   context: CliContext,
   flags: ConfigFlags,
@@ -104,7 +104,7 @@ async function edit(
       : await setConfigValue({ file, target, path, value: parseConfigValue(path, text) });
   const done = text === undefined ? "removed from" : "written to";
   const json = { key: formatKeyPath(path), file, changed };
-  reply(context, flags, json, () => safeLine(`${json.key}: ${changed ? done : "already so in"} ${file}`));
+  reply(context, flags, json, () => safeLine(`${json.key}: ${changed ? done : "no change in"} ${file}`));
 }
 
 async function openEditor(context: CliContext, flags: ConfigFlags, metier: Metier): Promise<void> {
@@ -122,8 +122,8 @@ function paths(context: CliContext, flags: ConfigFlags, { config }: Metier): voi
 function requireKey(key: string): readonly string[] {
   const path = parseKeyPath(key);
   if (path === undefined)
-    throw new ConfigError(`\`${key}\` is no config key.`, undefined, {
-      hint: "Keys are dotted, as in `skills.paths`.",
+    throw new ConfigError(`\`${key}\` is not a config key.`, undefined, {
+      hint: "Use a dotted key, such as `skills.paths`.",
     });
   const found = findField(path);
   if (found.ok) return found.value.segments;
@@ -148,7 +148,7 @@ async function change(
   for (const name of skills) {
     const edit = { file, target, item: name };
     const path = ["skills", name, "enabled"];
-    // `[skills.paths]` would be the list of paths: a skill of such a name is enabled and disabled by list alone.
+    // `[skills.paths]` would be the list of paths, so a skill with such a name is enabled and disabled only by list.
     const isReserved = !findField(path).ok;
     if (!isReserved) await setConfigValue({ file, target, path, value: enabled });
     else if (!enabled) await addToConfigList({ ...edit, path: ["skills", "disabled"] });
@@ -169,7 +169,7 @@ async function change(
   reply(context, flags, { file, skills: json }, () => lines.join("\n"));
 }
 
-/** The project's file is the one that is read; where there is none, `.metier/config.toml` at the project's root. */
+/** The project's config file, or `.metier/config.toml` at the project's root if there is none. */
 function configFileFor(
   { places, project, config }: Metier,
   forProject: boolean,

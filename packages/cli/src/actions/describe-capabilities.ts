@@ -1,6 +1,6 @@
 /**
- * What `doctor` and `show` say about capabilities: providers, the vault, and the accounts of the user of this machine.
- * Providers are asked, all at once and for a moment each: one that is slow is named as such.
+ * The capabilities part of `doctor` and `show`: providers, the vault, and the accounts of this machine's user. Asks
+ * all providers at once with a short limit, and names the slow ones.
  */
 import type { Environment } from "@metier/base/programs";
 import type {
@@ -18,13 +18,13 @@ import { accountText } from "../output/capabilities-text.ts";
 interface CapabilityReport {
   readonly providers: readonly ProviderStatus[];
   readonly vault: VaultState;
-  /** Of the user of this machine. */
+  /** Accounts of this machine's user. */
   readonly accounts: readonly (LinkedAccount & { readonly capability: string })[];
-  /** Why accounts are not known. */
+  /** Why accounts are unknown. */
   readonly fault?: CapabilityFault;
 }
 
-/** What a provider may take to say what it offers. */
+/** How long a provider may take to list its capabilities. */
 const PATIENCE_MS = 5_000;
 
 export async function describeCapabilities(
@@ -57,11 +57,11 @@ async function listAccounts(broker: CapabilityBroker): Promise<Pick<CapabilityRe
 
 export interface WantedCapability {
   readonly id: string;
-  /** Who would perform it; `null`: nobody is wired. */
+  /** The provider that would perform it; `null` if none is configured. */
   readonly provider: string | null;
 }
 
-/** By the config alone: nothing is started. */
+/** Reads only the config and starts nothing. */
 export function findProviders(
   { config, places, project }: Pick<Metier, "config" | "places" | "project">,
   environment: Environment,
@@ -74,7 +74,7 @@ export function findProviders(
   });
 }
 
-/** Nothing where there is nothing to tell. */
+/** Empty if there is nothing to report. */
 export function capabilityLines({ providers, vault, accounts, fault }: CapabilityReport): readonly string[] {
   const isIdle = providers.length === 0 && vault.key === "none" && !vault.fault;
   if (isIdle) return [];
@@ -96,13 +96,13 @@ function providerLines(provider: ProviderStatus): readonly string[] {
 function vaultLines({ folder, key, keychain, fault }: VaultState): readonly string[] {
   if (fault) return faultLines("vault", fault);
   const place = {
-    keychain: `its key is in the keychain of the system (${keychain ?? "whose program is not found"})`,
+    keychain: `its key is in the system keychain (${keychain ?? "its program was not found"})`,
     file: "its key is in key.json, which only you can read",
-    none: `empty; its key will be in ${keychain ? `the keychain of the system (${keychain})` : "a file that only you can read"}`,
+    none: `empty; its key will be in ${keychain ? `the system keychain (${keychain})` : "a file that only you can read"}`,
   };
   return [`vault ${folder}: ${place[key]}`];
 }
 
 function faultLines(what: string, { message, hint }: Pick<CapabilityFault, "message" | "hint">): string[] {
-  return [`${what}: not usable. ${message}`, ...(hint === undefined ? [] : [`  → ${hint}`])];
+  return [`${what}: unusable. ${message}`, ...(hint === undefined ? [] : [`  → ${hint}`])];
 }

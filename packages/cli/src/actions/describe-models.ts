@@ -1,4 +1,4 @@
-/** The models part of `metier doctor`: what is configured and whether its key is there, and what else was found. */
+/** The models part of `metier doctor`: configured models, whether their keys are set, and other models found. */
 import type { Environment } from "@metier/base/programs";
 import { findModels, type ModelFindings, whyNotReady } from "@metier/run/model";
 import type { Metier } from "@metier/runtime";
@@ -6,10 +6,10 @@ import { findingLines } from "../output/models-text.ts";
 
 interface ConfiguredModel {
   readonly alias: string;
-  /** `anthropic/claude-…`, as far as the table says it. */
+  /** `anthropic/claude-…`, as far as the config says. */
   readonly model: string;
   readonly address?: string | undefined;
-  /** What keeps it from being used; absent when nothing is missing. */
+  /** Why it can't be used; absent if nothing is missing. */
   readonly problem?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function modelLines({ configured, found }: DescribedModels): readonly str
   const usual = found.keys[0];
   const none =
     usual === undefined
-      ? "no default model: run `metier init`"
-      : `default: ${usual.provider}/${usual.model}, by the key in ${usual.variable}`;
+      ? "no default model; run `metier init`"
+      : `default: ${usual.provider}/${usual.model}, from the key in ${usual.variable}`;
   return [...(hasDefault ? [] : [none]), ...lines, ...findingLines(found).map((line) => `found ${line}`)];
 }

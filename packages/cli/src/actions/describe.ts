@@ -1,4 +1,4 @@
-/** `metier describe`: where the requests of a skill go by its description, and what would win those that are lost. */
+/** `metier describe`: which requests a skill's description wins, and which words would win the lost ones. */
 import { resolve } from "node:path";
 import { EXIT, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -21,13 +21,13 @@ export const describeAction: Action<DescribeFlags, [skill: string]> = async (con
   const skill = find(asked);
   const file = flags.queries === undefined ? findQueryFile(skill) : resolve(cwd, flags.queries);
   if (file === undefined) {
-    throw new UsageError(`\`${skill.name}\` has no queries to measure its description by.`, {
-      hint: `Write \`${QUERY_FILES[0]}\`: [{"query": "…", "should_trigger": true}, …]; or pass \`--queries <file>\`.`,
+    throw new UsageError(`\`${skill.name}\` has no queries to measure its description with.`, {
+      hint: `Write \`${QUERY_FILES[0]}\`: [{"query": "…", "should_trigger": true}, …], or pass \`--queries <file>\`.`,
     });
   }
   const { queries, diagnostics } = readQueries(file);
   err(context, diagnosticsText(diagnostics, styleFor(context.io.color)));
-  if (queries.length === 0) throw new UsageError(`\`${file}\` has no queries that can be used.`);
+  if (queries.length === 0) throw new UsageError(`\`${file}\` has no usable queries.`);
   const skills = visibleSkills(metier.list());
   const before = describeRouting(skill, skills, queries);
   const wishes = readModelFlags(flags, cwd);
@@ -53,18 +53,18 @@ export const describeAction: Action<DescribeFlags, [skill: string]> = async (con
   );
 };
 
-/** Nothing where no model is asked. */
+/** Empty if no model is asked. */
 function readModelFlags(
   { model, record, replay }: DescribeFlags,
   cwd: string,
 ): { readonly model?: string; readonly record?: string } {
   if (replay !== undefined && (model !== undefined || record !== undefined)) {
     const other = model === undefined ? "--record" : "--model";
-    throw new UsageError(`\`--replay\` stands in for a model; \`${other}\` cannot be given with it.`);
+    throw new UsageError(`\`--replay\` replaces the model, so \`${other}\` can't be used with it.`);
   }
   if (record !== undefined && model === undefined) {
-    throw new UsageError("`--record` keeps the answer of a model, and none is asked.", {
-      hint: "Name one: `--model <name>`.",
+    throw new UsageError("`--record` needs a model to record.", {
+      hint: "Pass `--model <name>`.",
     });
   }
   return presentFields({
@@ -78,14 +78,15 @@ function reportText({ skill, passed, total, queries, suggestions }: DescriptionR
     .filter((query) => !query.passed)
     .map(({ query, shouldTrigger, winner, words }) => {
       const where = winner === null ? "no skill" : safeLine(winner);
-      const verdict = shouldTrigger ? `goes to ${where}` : "is taken, but is for another skill";
-      const help = words.length === 0 ? "" : style.dim(`  would win it: ${words.map(safeLine).join(", ")}`);
+      const verdict = shouldTrigger ? `goes to ${where}` : "wins, but is for another skill";
+      const help =
+        words.length === 0 ? "" : style.dim(`  words that would win it: ${words.map(safeLine).join(", ")}`);
       return `  ${style.red("✗")} ${cutText(query, 80)}  ${verdict}${help}`;
     });
   const best = suggestions.map(({ word, wins }) => `${safeLine(word)} (${wins})`).join(", ");
   return [
-    `${style.bold(safeLine(skill))}: ${passed} of ${count(total, "request")} ${total === 1 ? "goes" : "go"} right by the description.`,
+    `${style.bold(safeLine(skill))}: the description routes ${passed} of ${count(total, "request")} correctly.`,
     ...wrong,
-    ...(best === "" ? [] : [`  Words to add, with the requests that each wins: ${best}`]),
+    ...(best === "" ? [] : [`  Words to add, with the number of requests each wins: ${best}`]),
   ].join("\n");
 }

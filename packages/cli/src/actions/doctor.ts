@@ -1,4 +1,4 @@
-/** `metier doctor`: what was looked at, what was decided and why; for everything, or for one skill. */
+/** `metier doctor`: shows what Metier found and decided, and why; for the whole setup or for one skill. */
 import { compareDiagnostics, type Diagnostic, hasErrors } from "@metier/base/diagnostic";
 import { EXIT } from "@metier/base/errors";
 import { type Places, VERSION } from "@metier/base/places";
@@ -87,7 +87,7 @@ async function missingPlugins({ places, config, catalog }: Metier): Promise<read
   return reportMissingPlugins({ places, plugins: { file: places.configFile, entries, isThere } });
 }
 
-/** A file that could not become a skill has no name but its folder's or file's. */
+/** A file that couldn't become a skill goes by the name of its folder or file. */
 function isAbout(name: string, skills: readonly Skill[], path: string, message: string): boolean {
   if (skills.some((skill) => skill.location === path)) return true;
   return (
@@ -100,17 +100,17 @@ function withReason(skill: Skill): object {
   return { ...skillJson(skill), trustReason: skill.trust.reason };
 }
 
-/** The facts about the machine that decide what works here. */
+/** The facts about this machine that decide what works. */
 export interface MachineFacts {
   readonly metier: string;
   readonly node: string;
   readonly platform: string;
   readonly home: string;
-  /** Programs later commands need: where they are, or `null`. */
+  /** Programs that later commands need, with their paths, or `null`. */
   readonly programs: Readonly<Record<string, string | null>>;
-  /** What isolates commands, as tried just now: the first that works is used. */
+  /** The sandbox backends, tried just now; Metier uses the first that works. */
   readonly sandbox: readonly SandboxProbe[];
-  /** What sandboxed commands can be written in: where each comes from, or `null`. */
+  /** Interpreters for sandboxed commands, with their paths, or `null`. */
   readonly interpreters: Readonly<Record<string, string | null>>;
 }
 
@@ -122,7 +122,7 @@ async function describeMachine(
   config: Config["sandbox"],
 ): Promise<{ readonly machine: MachineFacts; readonly diagnostics: readonly Diagnostic[] }> {
   const find = createCommandFinder(environment);
-  // One statement a file, so that a bundle opens the door for these alone.
+  // One statement per file, so that a bundle loads only these.
   const { chooseSandbox, probeOrder } = await import("@metier/sandbox");
   const { listInterpreters } = await import("@metier/sandbox");
   const { findPrograms } = await import("@metier/sandbox");
@@ -141,7 +141,7 @@ async function describeMachine(
   return { machine, diagnostics: brought.diagnostics };
 }
 
-/** What the scan says of a skill, as a use of it would hear. */
+/** The scan result for a skill, as using the skill would report it. */
 async function reportHeld({ config, catalog, places }: Metier, skill: Skill): Promise<readonly Diagnostic[]> {
   const policy = readScanPolicy(config.config.scan, catalog.names());
   const held = await holdBack(skill, () => policy, places.cache);
@@ -152,7 +152,7 @@ async function reportHeld({ config, catalog, places }: Metier, skill: Skill): Pr
 }
 
 export interface PackageState extends WantedPackage {
-  /** `null`: this system has no `dpkg-query` to ask. */
+  /** `null` if this system has no `dpkg-query`. */
   readonly installed: boolean | null;
 }
 

@@ -1,4 +1,4 @@
-/** Questions of a durable run, asked in the terminal: each answer is written down as it is given, and counts once. */
+/** Asks a durable run's questions in the terminal. Each answer is recorded when given, and counts once. */
 import { CancelledError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
 import { fitShape, jsonShape, listShape, mapShape, recordShape, textShape } from "@metier/base/shape";
@@ -47,16 +47,16 @@ const questionShape = recordShape<UserQuestion>({ question: textShape, options: 
 
 interface Answering {
   readonly journal: JournalStore;
-  /** Whom to ask. All absent: nobody. */
+  /** Whom to ask. If all are absent, nobody is asked. */
   readonly ask: Pick<RunRequest, "approve" | "askUser" | "confirm">;
   /** `--approve`: yes to tools, and to nothing else. */
   readonly approve: boolean;
 }
 
-/** Answers all it can; whether nothing is left. */
+/** Answers all it can; returns whether nothing is left. */
 export type AnswerAll = (questions: readonly Question[]) => Promise<boolean>;
 
-/** What is allowed for the session is allowed as long as this lives. */
+/** "Allowed for the session" lasts as long as this object. */
 export function answerInTerminal(context: CliContext, { journal, ask, approve }: Answering): AnswerAll {
   const by = readCaller({}).userId ?? "terminal";
   const session = createSession();
@@ -86,7 +86,7 @@ export function answerInTerminal(context: CliContext, { journal, ask, approve }:
   };
 }
 
-/** Ctrl-C at a question leaves it open: it is asked again when the run goes on. */
+/** Ctrl-C leaves the question open; it is asked again when the run continues. */
 async function untilCancelled<Value>(asked: Promise<Value>): Promise<Value | undefined> {
   try {
     return await asked;
@@ -104,7 +104,7 @@ async function askPerson(askUser: AskUser, { body }: Question): Promise<Omit<Que
 
 const UNSHOWN = { status: "denied", answer: { note: "it could not be shown" } } as const;
 
-/** Asked like a change in a run that goes on without waiting; `--approve` is no answer to it. */
+/** Asked like a change in a run that isn't durable; `--approve` doesn't answer it. */
 async function confirmChange(io: CliContext["io"], { body }: Question): Promise<Omit<QuestionAnswer, "by">> {
   const change = fitShape(confirmationShape, body);
   if (change === undefined) return UNSHOWN;
@@ -119,7 +119,7 @@ interface Session {
   allow(question: ApprovalQuestion): void;
 }
 
-/** Patterns where there are some; otherwise the very same call. */
+/** Patterns if there are any; otherwise exactly the same call. */
 function createSession(): Session {
   const allowed = new Set<string>();
   const namesOf = ({ tool, input, rules = [] }: ApprovalQuestion): readonly string[] =>
@@ -133,5 +133,8 @@ function createSession(): Session {
 }
 
 function tellLate(context: CliContext, { status, answeredBy = "somebody" }: Question): void {
-  err(context, `Your answer came too late: it was ${safeLine(status)} by ${safeLine(answeredBy)} before.`);
+  err(
+    context,
+    `Your answer came too late: the question was already ${safeLine(status)} by ${safeLine(answeredBy)}.`,
+  );
 }

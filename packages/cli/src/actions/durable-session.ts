@@ -1,6 +1,6 @@
 /**
- * A durable run while this process goes on with it: a worker that has this run alone, what it says on the screen, and its
- * questions to the person there. It ends with the run, when nobody can answer, or when the user gives the run back.
+ * A durable run while this process advances it: a worker for this run alone, its screen, and its questions to the
+ * person there. Ends when the run ends, when nobody can answer, or when the user gives the run back.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { ConfirmMutation } from "@metier/capabilities";
@@ -18,33 +18,33 @@ interface SessionFlags {
   readonly json: boolean;
   readonly events: boolean;
   readonly quiet: boolean;
-  /** Answers the questions of tools that were asked before. */
+  /** Answers tool questions that were asked earlier. */
   readonly approve: boolean;
 }
 
 interface DurableSession {
-  /** For the `Metier` that goes on with the run. */
+  /** Options for the `Metier` that advances the run. */
   readonly options: MetierOptions;
-  /** Until the run has ended, waits for somebody who is not here, or is given back. */
+  /** Resolves when the run has ended, waits for someone who isn't here, or is given back. */
   goOn(metier: Metier, runId: string): Promise<SessionEnd>;
 }
 
 export interface SessionEnd {
-  /** How it stands now, with its result if it has ended. */
+  /** The run's current state, with its result if it has ended. */
   readonly run: DurableRun;
   readonly questions: readonly Question[];
   /** The user gave it back. */
   readonly isInterrupted: boolean;
-  /** The answer is on the screen already. */
+  /** The answer is already on the screen. */
   readonly isShown: boolean;
 }
 
 const LEASE_MS = 10_000;
-/** A model that answers and a tool that works are let finish for so long when the run is given back. */
+/** How long a model call or tool may take to finish when the run is given back. */
 const GRACE_MS = 3_000;
 const MOST_QUESTIONS = 100;
 
-/** Says and asks nothing before it goes on: until then the terminal is its caller's. */
+/** Prints and asks nothing before the run continues: until then the terminal belongs to the caller. */
 export function openSession(
   context: CliContext,
   flags: SessionFlags,
@@ -64,7 +64,7 @@ export function openSession(
   };
 }
 
-/** What a `Metier` is told to call before there is a screen. */
+/** The callbacks a `Metier` gets before there is a screen. */
 interface Live {
   onEvent(event: RunEvent): void;
   confirm?: ConfirmMutation | undefined;
@@ -97,7 +97,7 @@ async function goOn(
   try {
     const why = await advance({ ...parts, answer, interrupted: interrupted.promise });
     const run = await local.journal.get(runId);
-    if (run === undefined) throw new Error(`The run \`${runId}\` is gone from its journal.`);
+    if (run === undefined) throw new Error(`The run \`${runId}\` is missing from its journal.`);
     return {
       run,
       questions: await pendingQuestions(local, runId),
@@ -133,7 +133,7 @@ async function advance(advancing: Advancing): Promise<Why> {
     for (;;) {
       const outcome = await Promise.race([worker.next(), interrupted]);
       if (outcome === "ended" || outcome === "interrupted") return outcome;
-      if (outcome !== "parked") continue; // It lost its lease, and is claimed anew.
+      if (outcome !== "parked") continue; // It lost its lease, and is claimed again.
       if (!(await answer(await pendingQuestions(local, runId)))) {
         return (await hasHappened(interrupted)) ? "interrupted" : "waiting";
       }
@@ -145,12 +145,12 @@ async function advance(advancing: Advancing): Promise<Why> {
 }
 
 interface SoleWorker {
-  /** What came of the next time that the run was advanced. Rejects for a fault of the store. */
+  /** The outcome of the next time the run is advanced. Rejects on a store fault. */
   next(): Promise<AdvanceOutcome["kind"]>;
   stop(): Promise<void>;
 }
 
-/** It was dropped in the middle of a call, and could not say so itself: it waits for whoever goes on with it. */
+/** It was dropped in the middle of a call and couldn't report that: it waits for the next worker. */
 async function giveBack({ journal }: LocalDurability, held: RunLease | undefined): Promise<void> {
   if (held === undefined) return;
   const { runId, holder, term } = held;
@@ -169,7 +169,7 @@ function startWorker({ local, metier }: Advancing): SoleWorker {
     async advance(lease) {
       held = lease;
       const advanced = metier.durable.advance(lease);
-      working = advanced.catch(() => undefined); // The engine tells of it.
+      working = advanced.catch(() => undefined); // The engine reports it.
       const outcome = await advanced;
       outcomes.push(outcome.kind);
       heard.resolve();
@@ -188,7 +188,7 @@ function startWorker({ local, metier }: Advancing): SoleWorker {
     async stop() {
       heard.promise.catch(() => undefined); // Nobody waits any more.
       await worker.stop(GRACE_MS);
-      // What was dropped ends what it has started before its journal is closed.
+      // A dropped run ends what it started before its journal is closed.
       await Promise.race([working, wait(GRACE_MS, undefined, { ref: false })]);
       await giveBack(local, held);
     },

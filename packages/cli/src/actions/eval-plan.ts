@@ -1,4 +1,4 @@
-/** `metier eval --dry-run`: what an evaluation would run, and whether its files can be read. No model is asked. */
+/** `metier eval --dry-run`: shows what an evaluation would run, and whether its files can be read. Calls no model. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { hasErrors } from "@metier/base/diagnostic";
 import { EXIT } from "@metier/base/errors";
@@ -57,5 +57,5 @@ function planText({ skill, runs, evals }: EvalPlan): string {
     return `  ${safeLine(id)}  ${safeLine(name)}: ${checked} checked, ${graded} graded by a model${input}`;
   });
   const head = `${safeLine(skill)}: ${count(evals.length, "eval")}, ${count(runs, "run")} (with the skill and without it).`;
-  return [head, ...rows, "Nothing was run. Leave out `--dry-run` to run it with your model."].join("\n");
+  return [head, ...rows, "Nothing ran. Leave out `--dry-run` to run it with your model."].join("\n");
 }

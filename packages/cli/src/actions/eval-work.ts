@@ -1,6 +1,6 @@
 /**
- * `metier eval [skill…]`: each skill's evals, one skill after the other. By queries, `eval triggers SKILL` asks whether a model
- * uses a skill when it should, and only then; `eval routing` which skills of the catalog are mistaken for which.
+ * `metier eval [skill…]` runs the evals of each skill in turn. `eval triggers SKILL` measures whether a model uses a
+ * skill when it should, and only then. `eval routing` finds skills in the catalog that get mistaken for each other.
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -79,12 +79,12 @@ export const evalTasksAction: Action<EvalFlags> = async (context, flags, ...name
     });
 };
 
-/** What was asked for stands in the skill's own file. */
+/** The requested values, from the skill's own file. */
 function withoutTasks<Rest>({ evals: _, ...rest }: Rest & Pick<Evaluation, "evals">): object {
   return rest;
 }
 
-/** What was found, what is wrong with the evals, and what stopped it before the end. */
+/** What was found, the problems in the evals, and what stopped it early. */
 function tell(
   context: CliContext,
   { diagnostics, stopped = "" }: Pick<Evaluation, "diagnostics" | "stopped">,
@@ -103,7 +103,7 @@ function styleOf({ io }: CliContext): Style {
   return styleFor(io.color);
 }
 
-/** So that a folder beside us is not taken for a name. */
+/** Keeps a folder next to the working directory from being taken for a name. */
 function asPath(text: string): string {
   return /[/\\]/.test(text) ? text : `./${text}`;
 }
@@ -127,15 +127,15 @@ function hasEvals(skill: Skill): boolean {
   return hasFolder(skill) && existsSync(join(skill.directory, EVALS_FILE));
 }
 
-/** `where` says which were looked at. */
+/** `where` says which skills were checked. */
 function requireSome(skills: readonly Skill[], where: string): readonly Skill[] {
   if (skills.length > 0) return skills;
   throw new UsageError(`None of the skills ${where} has evals.`, {
-    hint: `Add \`${EVALS_FILE}\` to a skill, and name the skill or its folder.`,
+    hint: `Add \`${EVALS_FILE}\` to a skill, then pass its name or folder.`,
   });
 }
 
-/** What its iterations and recordings are kept under: for each skill its own, also when two have one name. */
+/** The folder for its iterations and recordings: separate for each skill, even if two share a name. */
 function nameFolders(skills: readonly Skill[]): ReadonlyMap<string, Skill> {
   const named = new Map<string, Skill>();
   for (const skill of skills) {
@@ -181,7 +181,7 @@ function evaluateOne(
   );
 }
 
-/** Shown at once: the first run may take long. */
+/** Shown at once, since the first run may take long. */
 function openProgress({ io }: CliContext, { json }: EvalFlags, what: string): ProgressView {
   const progress = createProgressLine(json ? { write: () => undefined } : io.stderr);
   progress.show({ what });
@@ -195,7 +195,7 @@ export const triggersAction: Action<EvalFlags> = async (context, flags, ...words
   const [asked, ...more] = words;
   if (asked === undefined || more.length > 0) {
     throw new UsageError("`metier eval triggers` takes one skill.", {
-      hint: "Name it, or its folder: `metier eval triggers my-skill`.",
+      hint: "Pass its name or folder: `metier eval triggers my-skill`.",
     });
   }
   const cwd = workingDirectory(context, flags);
@@ -204,7 +204,7 @@ export const triggersAction: Action<EvalFlags> = async (context, flags, ...words
   const skill = find(asked);
   const { queries, diagnostics } = readQueries(queryFile(flags, skill, cwd));
   const [first] = diagnostics;
-  if (queries.length === 0) throw new UsageError(first?.message ?? "There are no queries.", first);
+  if (queries.length === 0) throw new UsageError(first?.message ?? "No queries found.", first);
   const name = folderName(skill.name);
   const threshold = readRate("--threshold", flags.threshold);
   const seed = readSeed(flags.seed);
@@ -233,7 +233,7 @@ interface QueryWishes {
   onCompared(done: number, total: number): void;
 }
 
-/** Asks about all queries, with one line for each that is answered. `first`: what is done before the first of them. */
+/** Asks all queries and prints one line for each answer. `first` runs before the first of them. */
 async function askQueries<Value>(
   context: CliContext,
   flags: EvalFlags,
@@ -257,11 +257,11 @@ function queryFile({ queries }: EvalFlags, skill: Skill, cwd: string): string {
   const file = queries === undefined ? findQueryFile(skill) : resolve(cwd, queries);
   if (file !== undefined) return file;
   throw new UsageError(`\`${skill.name}\` has no queries.`, {
-    hint: `Write \`${QUERY_FILES[0]}\`: [{"query": "…", "should_trigger": true}, …]; or name a file with \`--queries\`.`,
+    hint: `Write \`${QUERY_FILES[0]}\`: [{"query": "…", "should_trigger": true}, …], or pass \`--queries <file>\`.`,
   });
 }
 
-/** The one under test is there, also when it is disabled or hidden by another one. */
+/** Includes the skill under test even if it is disabled or shadowed. */
 function withSkill(skills: readonly Skill[], tested: Skill): readonly Skill[] {
   return [...skills.filter(({ name }) => name !== tested.name), tested];
 }
@@ -270,9 +270,12 @@ export const routingAction: Action<EvalFlags> = async (context, flags, ...words)
   refuseFlags(flags, ["runs", ...NOT_FOR_QUERIES, "threshold", "seed"], " routing");
   const [unwanted] = words;
   if (unwanted !== undefined) {
-    throw new UsageError(`\`metier eval routing\` looks at the whole catalog; \`${unwanted}\` is too much.`, {
-      hint: "Add skills to it with `--path`.",
-    });
+    throw new UsageError(
+      `\`metier eval routing\` checks the whole catalog and takes no skill, but got \`${unwanted}\`.`,
+      {
+        hint: "Add skills to the catalog with `--path`.",
+      },
+    );
   }
   const cwd = workingDirectory(context, flags);
   const least = readRate("--min-pass-rate", flags.minPassRate);

@@ -1,6 +1,6 @@
 /**
- * `metier eval`, `eval triggers` and `eval routing`: what they share. Options are read and checked, skills found by name
- * or path, the end decided. The work is loaded when it is asked for.
+ * What `metier eval`, `eval triggers` and `eval routing` share: reads and checks options, finds skills by name or
+ * path, picks the exit code. The work itself is loaded on demand.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -25,7 +25,7 @@ export const evalAction: Action<EvalFlags> = async (context, flags, ...words) =>
   return evalTasksAction(context, flags, ...words);
 };
 
-/** What all three have in common. `folder` is that of the recordings, below what is given. */
+/** Options of all three. `folder` is the recordings folder, below the given one. */
 interface CommonEvalOptions extends RecordingChoice, SpendingLimits {
   readonly model?: string;
   readonly runs?: number;
@@ -37,12 +37,12 @@ const MOST_AT_ONCE = 16;
 export function readEvalFlags(flags: EvalFlags, cwd: string, folder: string): CommonEvalOptions {
   const { record, replay, model, runs, concurrency, maxTokens, maxCost, timeout } = flags;
   if (record !== undefined && replay !== undefined) {
-    throw new UsageError("`--record` and `--replay` exclude each other.", {
-      hint: "Record with a model first, then replay what was recorded.",
+    throw new UsageError("`--record` and `--replay` can't be used together.", {
+      hint: "Record with a model first, then replay the recording.",
     });
   }
   if (replay !== undefined && (model !== undefined || flags.graderModel !== undefined)) {
-    throw new UsageError("`--replay` stands in for every model; none can be named with it.");
+    throw new UsageError("`--replay` replaces every model, so no model option can be used with it.");
   }
   return presentFields({
     record: record === undefined ? undefined : resolve(cwd, record, folder),
@@ -59,7 +59,9 @@ export function readEvalFlags(flags: EvalFlags, cwd: string, folder: string): Co
 function readConcurrency(text: string | undefined): number | undefined {
   const number = readCount("--concurrency", text);
   if (number === undefined || number <= MOST_AT_ONCE) return number;
-  throw new UsageError(`\`--concurrency\` is \`${text}\`; at most ${MOST_AT_ONCE} runs go at the same time.`);
+  throw new UsageError(
+    `\`--concurrency\` is \`${text}\`; the limit is ${MOST_AT_ONCE} runs at the same time.`,
+  );
 }
 
 /** `0.8` or `80%`. */
@@ -68,16 +70,16 @@ export function readRate(flag: string, text: string | undefined): number | undef
   const [, digits = "", percent = ""] = /^(\d{1,3}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
   const rate = digits === "" ? Number.NaN : Number(digits) / (percent === "" ? 1 : 100);
   if (rate >= 0 && rate <= 1) return rate;
-  throw new UsageError(`\`${flag}\` is \`${text}\`; it must be a rate from 0 to 1, or in percent.`);
+  throw new UsageError(`\`${flag}\` is \`${text}\`; it must be a rate from 0 to 1, or a percentage.`);
 }
 
 export function readSeed(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`\`--seed\` is \`${text}\`; it must be a whole number from 0.`);
+  throw new UsageError(`\`--seed\` is \`${text}\`; it must be a whole number, 0 or greater.`);
 }
 
-/** An option that would be ignored is said to be. */
+/** Reports an option that would be ignored. */
 export function refuseFlags(
   flags: EvalFlags,
   names: readonly (keyof EvalFlags & string)[],
@@ -86,22 +88,22 @@ export function refuseFlags(
   const given = names.find((name) => flags[name] !== undefined && flags[name] !== false);
   if (given === undefined) return;
   const flag = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  throw new UsageError(`\`--${flag}\` says nothing to \`metier eval${what}\`.`, {
-    hint: "`metier eval --help` says what each option is for.",
+  throw new UsageError(`\`--${flag}\` has no effect on \`metier eval${what}\`.`, {
+    hint: "`metier eval --help` explains each option.",
   });
 }
 
 export interface EvaluatedCatalog {
   readonly metier: Metier;
-  /** By name, or by path of its folder or file. Throws when there is none. */
+  /** Finds a skill by name, or by the path of its folder or file. Throws if there is none. */
   find(text: string): Skill;
-  /** The same, and for a folder of skills those in it that `isWanted`. */
+  /** The same; for a folder of skills, returns those that `isWanted`. */
   findAll(text: string, isWanted: (skill: Skill) => boolean): readonly Skill[];
-  /** For runs: over the same home and config. */
+  /** For runs, with the same home and config. */
   readonly open: OpenMetier;
 }
 
-/** `named` are those the command line names: the ones that are paths are looked at, too. */
+/** `named` are the names on the command line; those that are paths are read, too. */
 export async function openEvaluated(
   context: CliContext,
   flags: CommonFlags,
@@ -131,7 +133,7 @@ export async function openEvaluated(
   };
 }
 
-/** The same folder may be found twice, as a project's and by its path: the one that is trusted counts. */
+/** The same folder may be found twice, in a project and by its path: the trusted one counts. */
 function findAt({ catalog }: Metier, path: string): Skill | undefined {
   const real = realPathOr(path);
   const found = catalog.all.filter(
@@ -145,7 +147,7 @@ function requireAt(metier: Metier, path: string): Skill {
   const skill = findAt(metier, path);
   if (skill) return skill;
   throw new UsageError(`There is no skill at \`${path}\`.`, {
-    hint: "Name the folder that holds its `SKILL.md`; `metier validate` says what is wrong with one.",
+    hint: "Pass the folder that holds its `SKILL.md`. `metier validate` shows what is wrong with a skill.",
   });
 }
 
@@ -165,7 +167,7 @@ interface Ending extends Pick<Evaluation, "errors" | "stopped" | "cancelled" | "
   readonly least: number | undefined;
 }
 
-/** What ended it early says more than the rate that it had by then. */
+/** What ended it early says more than its rate at that point. */
 export function endEvaluation(context: CliContext, ending: Ending): boolean {
   const { passRate, least, errors, stopped, cancelled, diagnostics } = ending;
   const reasons = [

@@ -1,6 +1,6 @@
 /**
- * `metier init`: shows the models a user has, lets them choose one, tests it with one short call and writes it as
- * `[models.default]` to their config. Replaces a default that is there only when asked to.
+ * `metier init`: lists the user's models, lets them choose one, tests it with one short call and writes it to their
+ * config as `[models.default]`. Replaces an existing default only when asked to.
  */
 import { CancelledError, EXIT } from "@metier/base/errors";
 import { expandPath } from "@metier/base/places";
@@ -82,7 +82,7 @@ async function askToReplace({ context }: InitWork, current: ModelConfig): Promis
   return answer === "y" || answer === "yes";
 }
 
-/** The one that is configured is tested instead. */
+/** Tests the configured model instead. */
 async function keepCurrent(work: InitWork, current: ModelConfig): Promise<InitReport> {
   const { context, flags, metier } = work;
   const test = await testModel(work, metier.config.config, showModel(current));
@@ -123,7 +123,7 @@ async function askWhich(context: CliContext, offers: readonly ModelOffer[]): Pro
   }
 }
 
-/** Nobody accepts terms for the user: only the typed word does. `undefined`: they are not accepted. */
+/** Only the typed word accepts the terms; nothing accepts them for the user. `undefined`: not accepted. */
 async function agree(context: CliContext, offer: ModelOffer): Promise<ModelOffer | undefined> {
   if (offer.terms === undefined) return offer;
   out(context, `\n${safeBlock(offer.terms)}`);
@@ -134,7 +134,7 @@ async function agree(context: CliContext, offer: ModelOffer): Promise<ModelOffer
   return undefined;
 }
 
-/** The first that answers. */
+/** The first model that answers. */
 async function takeBest(work: InitWork): Promise<InitReport> {
   const { context, metier } = work;
   const offers = work.offers.filter(({ terms }) => terms === undefined);
@@ -153,7 +153,7 @@ async function takeBest(work: InitWork): Promise<InitReport> {
 function onlyWithConsent({ context, flags }: InitWork): InitReport {
   endWith(context, EXIT.no);
   if (!flags.json)
-    err(context, "Nothing was written: this one asks for your consent. Run `metier init` in a terminal.");
+    err(context, "Nothing was written: this model needs your consent. Run `metier init` in a terminal.");
   return { written: false };
 }
 
@@ -192,13 +192,12 @@ async function testModel({ context, flags, metier }: InitWork, config: Config, i
     return { ok: true, answer: tried.value.answer };
   }
   const { message, hint } = tried.refusal;
-  if (!flags.json)
-    err(context, `  It did not work: ${safeLine(message)}\n  ${hint.replaceAll("\n", "\n  ")}`);
+  if (!flags.json) err(context, `  It failed: ${safeLine(message)}\n  ${hint.replaceAll("\n", "\n  ")}`);
   return { ok: false, reason: message };
 }
 
 function answerText({ answer, durationMs }: TriedModel): string {
-  const said = answer === "" ? "It answered, without text" : `It answered: ${safeLine(answer)}`;
+  const said = answer === "" ? "It answered without text" : `It answered: ${safeLine(answer)}`;
   return `${said} (${(durationMs / 1000).toFixed(1)} s)`;
 }
 
@@ -212,18 +211,18 @@ async function write(work: InitWork, { id, table, comment }: ModelOffer, test: T
   return { chosen: id, test, written: true };
 }
 
-/** A project's or the environment's word goes before the user's. */
+/** A project's or the environment's setting overrides the user's. */
 function shadowed({ config }: Metier): readonly string[] {
   const origin = config.origins.get("models.default.model") ?? config.origins.get("models.default.provider");
   if (origin === undefined || origin.layer === "user") return [];
-  return [`Here, ${origin.where ?? origin.layer} sets another default, which wins in this folder.`];
+  return [`In this folder, ${origin.where ?? origin.layer} sets another default, which wins.`];
 }
 
 function target({ places }: Metier): { readonly file: string; readonly target: "user" } {
   return { file: places.configFile, target: "user" };
 }
 
-/** The config as it would be with this default. */
+/** The config with this default. */
 function withDefault({ config: { config } }: Metier, { table }: ModelOffer): Config {
   const chosen: ModelConfig = Object.fromEntries(
     Object.entries(table).map(([key, value]) => [toCamelCase(key), value]),

@@ -1,4 +1,4 @@
-/** `metier inspect`: the inspector over the person's own home, in their browser, until they end it. */
+/** `metier inspect`: opens the inspector for the user's own home in their browser, until they stop it. */
 import { EXIT, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
 import { allowForGood } from "@metier/skills/config";
@@ -40,7 +40,7 @@ export const inspectAction: Action<InspectFlags> = async (context, flags) => {
   try {
     tell(context, flags, address, noRuns);
     if (!flags.noOpen && !flags.json && hasDisplay(context)) {
-      // Not waited for: a browser may stay open as long as it likes. Where none opens, the address is there.
+      // Not awaited: a browser may stay open for long. If none opens, the user has the address.
       openBrowser(context, metier, makeAddress()).catch(() => undefined);
     }
     await interrupted;
@@ -61,7 +61,7 @@ function tell(
     outJson(context, presentFields({ url: address, noRuns }));
     return;
   }
-  err(context, "The inspector is open to whoever has this address, so keep it to yourself:");
+  err(context, "Anyone with this address can use the inspector, so keep it private:");
   out(context, address);
   if (noRuns !== undefined) err(context, noRuns);
   err(context, "Press Ctrl-C to stop.");
@@ -72,6 +72,6 @@ function readPort(text: string | undefined): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= LAST_PORT) return port;
   throw new UsageError(`\`--port ${text}\` is not a number from 0 to ${LAST_PORT}.`, {
-    hint: "Pass a whole number, such as `--port 8080`; 0 takes a free port.",
+    hint: "Pass a whole number, such as `--port 8080`; 0 picks a free port.",
   });
 }

@@ -1,4 +1,4 @@
-/** The inspector's page of this build, for whoever serves it. */
+/** The inspector's page from this build. */
 import { MetierError } from "@metier/base/errors";
 import type { PageFile } from "@metier/inspector";
 
@@ -6,13 +6,13 @@ interface InspectorPage {
   find(path: string): PageFile | undefined;
 }
 
-/** Throws where this build has none. */
+/** Throws if this build has none. */
 export async function requireInspectorPage(): Promise<InspectorPage> {
   const { readPage } = await import("@metier/inspector");
   return readPage();
 }
 
-/** `undefined`: this build has none, and the API is served without it. */
+/** `undefined` if this build has none; the API is then served without it. */
 export async function findInspectorPage(): Promise<InspectorPage | undefined> {
   try {
     return await requireInspectorPage();

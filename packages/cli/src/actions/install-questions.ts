@@ -1,4 +1,6 @@
-/** What the person at the terminal is asked when skills are installed or updated, and, as a question of its own, whether to trust them. */
+/**
+ * The questions in the terminal when skills are installed or updated, and the separate question whether to trust them.
+ */
 import { SkillError } from "@metier/base/errors";
 import { safeLine } from "@metier/base/text";
 import {
@@ -39,7 +41,7 @@ export function askInTerminal(context: CliContext, metier: Metier, progress: Pro
   };
 }
 
-/** By the whole word, and by its first letter. */
+/** Accepts the whole word or its first letter. */
 function readAnswers<Answer extends string>(...answers: readonly Answer[]): ReadonlyMap<string, Answer> {
   return new Map(answers.flatMap((answer) => [answer, answer.slice(0, 1)].map((word) => [word, answer])));
 }
@@ -66,7 +68,7 @@ interface ManyQuestion<Answer extends string> {
   readonly usual: Answer;
 }
 
-/** The summary was shown; the whole is a page away. */
+/** The summary was shown; `show` pages the rest. */
 async function decideMany<Answer extends string>(
   context: CliContext,
   metier: Metier,
@@ -80,11 +82,11 @@ async function decideMany<Answer extends string>(
       const { showPaged } = await import("./pager.ts");
       await showPaged(context, metier, whole());
     } else if (answer !== undefined) return answer;
-    else out(context, `Answer with ${words.slice(0, -1).join(", ")} or ${words.at(-1)}.`);
+    else out(context, `Answer ${words.slice(0, -1).join(", ")} or ${words.at(-1)}.`);
   }
 }
 
-/** More skills than these are listed by name alone; `show` lists them all. */
+/** Above this number, skills are listed only by name; `show` lists them all. */
 const LISTED_UP_TO = 15;
 
 async function chooseSkills(
@@ -94,16 +96,14 @@ async function chooseSkills(
 ): Promise<readonly string[]> {
   const isLong = skills.length > LISTED_UP_TO;
   const lines = skills.map(({ name, path, description, valid }, index) => {
-    const note = valid ? cutText(description, WIDTH) : "(not valid)";
+    const note = valid ? cutText(description, WIDTH) : "(invalid)";
     return `${String(index + 1).padStart(4)}  ${safeLine(name)}  ${safeLine(path)}\n        ${note}`;
   });
   const list = isLong ? `  ${namesText(skills.map(({ name }) => name))}` : lines.join("\n");
   out(context, `The source has ${skills.length} skills:\n${list}`);
   const show = isLong ? "`show` for the list, " : "";
   for (;;) {
-    const answer = await context.io.ask(
-      `Which? Numbers (1 3-5), names, \`all\`, ${show}or nothing for none: `,
-    );
+    const answer = await context.io.ask(`Which? Numbers (1 3-5), names, \`all\`, ${show}or Enter for none: `);
     if (isLong && answer.trim() === "show") {
       const { showPaged } = await import("./pager.ts");
       await showPaged(context, metier, lines.join("\n"));
@@ -115,7 +115,7 @@ async function chooseSkills(
   }
 }
 
-/** The skills, or what cannot be understood. */
+/** The skills, or the part that can't be understood. */
 export function readChoice(
   answer: string,
   skills: readonly ChoosableSkill[],
@@ -123,7 +123,7 @@ export function readChoice(
   const picked = new Set<ChoosableSkill>();
   for (const word of answer.split(/[\s,]+/).filter((part) => part !== "")) {
     const fits = readWord(word, skills);
-    if (fits.length === 0) return `There is no skill \`${safeLine(word)}\` in the list.`;
+    if (fits.length === 0) return `No skill \`${safeLine(word)}\` in the list.`;
     for (const skill of fits) picked.add(skill);
   }
   return skills.filter((skill) => picked.has(skill));
@@ -142,7 +142,7 @@ async function resolveConflict(
   { called, installed, isSameSource }: InstallConflict,
 ): Promise<ConflictAnswer> {
   const what = isSameSource
-    ? `${safeLine(called)} is installed already, and its source has other content now.`
+    ? `${safeLine(called)} is already installed, and its source has changed.`
     : `Another skill is installed as ${safeLine(called)}, from ${safeLine(installed.source)}.`;
   out(context, what);
   const answer = await askWord(context, "[r]ename the new one, re[p]lace the old one, or [S]kip: ");
@@ -154,7 +154,7 @@ async function resolveConflict(
 const ANSWERS = readAnswers("take", "keep", "abort", "diff");
 const TOGETHER_ANSWERS = readAnswers("yes", "each", "no", "show");
 
-/** `onEach`: they are decided upon one by one, so each is to be shown. */
+/** `onEach`: the user decides one by one, so each is shown. */
 export function askAboutUpdates(context: CliContext, metier: Metier, onEach: () => void): UpdateDecisions {
   const style = styleFor(context.io.color);
   return {
@@ -178,7 +178,7 @@ export function askAboutUpdates(context: CliContext, metier: Metier, onEach: () 
         const answer = ANSWERS.get(typed || usual);
         if (answer === "diff") out(context, diffText(review.diff, style));
         else if (answer !== undefined) return answer;
-        else out(context, "Answer with `take`, `keep`, `diff` or `abort`.");
+        else out(context, "Answer `take`, `keep`, `diff` or `abort`.");
       }
     },
   };
@@ -187,11 +187,11 @@ export function askAboutUpdates(context: CliContext, metier: Metier, onEach: () 
 function questionText({ name, local }: UpdateReview, usual: "take" | "keep"): string {
   const take = usual === "take" ? "[T]ake" : "[t]ake";
   const keep = usual === "keep" ? "[K]eep" : "[k]eep";
-  const also = local.length > 0 ? " (what you changed is put aside)" : "";
-  return `${safeLine(name)}: ${take} the new version${also}, ${keep} what is here, show the [d]iff, or [a]bort: `;
+  const also = local.length > 0 ? " (your changes are kept aside)" : "";
+  return `${safeLine(name)}: ${take} the new version${also}, ${keep} the current one, show the [d]iff, or [a]bort: `;
 }
 
-/** Only what the review showed, byte for byte: a folder that was changed since is not asked about. */
+/** Trusts only what the review showed, byte for byte: a folder that has changed since is skipped. */
 export async function offerTrust(
   context: CliContext,
   metier: Metier,
@@ -203,12 +203,12 @@ export async function offerTrust(
   });
   if (untrusted.length === 0) return;
   const names = namesText(untrusted.map(({ skill }) => skill.name));
-  const meaning = "may pre-approve tools, receive values of your config and run hooks";
+  const meaning = "may pre-approve tools, receive values from your config and run hooks";
   out(context, `\nTrusted skills ${meaning}; untrusted ones may not.`);
   const answer = await askWord(context, `Trust ${names} exactly as installed? [y/N] `);
   if (answer !== "y" && answer !== "yes") return;
   for (const { skill, digest } of untrusted) trust(metier, skill, digest);
-  out(context, `Trusted: ${names}. \`metier untrust\` takes it back.`);
+  out(context, `Trusted: ${names}. Undo with \`metier untrust\`.`);
   await metier.reload();
 }
 
@@ -219,8 +219,8 @@ function trust({ places }: Metier, skill: Skill, digest: string): void {
   }
   const identity = outcome.value;
   if (identity.digest !== digest) {
-    const message = `\`${skill.name}\` was changed since it was installed; it is not trusted.`;
-    throw new SkillError(message, "skill.load", { hint: "`metier verify` shows what was changed." });
+    const message = `\`${skill.name}\` has changed since it was installed, so it is not trusted.`;
+    throw new SkillError(message, "skill.load", { hint: "`metier verify` shows the changes." });
   }
   grantSkill(places, { name: skill.name, location: skill.location, identity });
 }

@@ -1,7 +1,7 @@
 /**
- * `metier install`: a source becomes installed skills, or the locks are restored; questions only in a terminal. And what
- * becomes of them: `update` takes new versions, decided upon one by one, `outdated` lists them, `rollback` goes back,
- * `verify` holds the disk against the locks and against trust, `remove` takes them away.
+ * `metier install`: installs skills from a source, or restores the locks; asks only in a terminal. Also `update`,
+ * which takes new versions one by one, `outdated`, which lists them, `rollback`, `verify`, which checks the disk
+ * against the locks and against trust, and `remove`.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -104,7 +104,7 @@ function toRequest(flags: InstallFlags, source: string | undefined): InstallRequ
   };
 }
 
-/** Where nothing came of it, the reason is also the error that every command has. */
+/** If nothing was installed, the reason is also the command's error. */
 function errorJson(
   failure: { readonly code: string; readonly reason: string; readonly hint?: string | undefined } | undefined,
 ): object | undefined {
@@ -118,11 +118,11 @@ export const removeAction: Action<RemoveFlags> = async (context, flags, ...names
   if (!outcome.ok) throw toError(outcome.fault);
   const { removed, diagnostics } = outcome;
   const text = ({ green }: Style): string =>
-    removed.map(({ name }) => `${green("✓")} ${safeLine(name)} is removed.`).join("\n");
+    removed.map(({ name }) => `${green("✓")} ${safeLine(name)}: removed`).join("\n");
   reply(context, flags, { removed, diagnostics }, text, diagnostics);
 };
 
-/** `--write-baseline`: what the scan of fetched skills found is added to what was accepted before. `file` is absolute. */
+/** `--write-baseline`: adds the scan's findings on fetched skills to those accepted before. `file` is absolute. */
 function acceptFindings(
   context: CliContext,
   file: string,
@@ -133,10 +133,10 @@ function acceptFindings(
   const places = found.map((skill) => ({ ...skill, directory: "", isInstalled: true }));
   writeAtomic(file, renderBaseline(file, places, before?.value));
   const accepted = found.reduce((sum, { findings }) => sum + findings.length, 0);
-  err(context, `Added to ${safeLine(file)}: ${count(accepted, "finding")} accepted. Nothing was installed.`);
+  err(context, `Accepted ${count(accepted, "finding")} in ${safeLine(file)}. Nothing was installed.`);
 }
 
-/** Why nothing was installed, as the error that ends a command. */
+/** Why nothing was installed, as the error that ends the command. */
 function toError({ code, message, hint }: InstallFault): MetierError {
   return new MetierError(code, message, { hint });
 }
@@ -163,7 +163,7 @@ export const updateAction: Action<UpdateFlags> = async (context, flags, ...skill
       isTogether = areSummarized(reviews);
       if (json || !isTogether) return;
       out(context, fit(context, `${updatesSummaryText(reviews, style)}\n`));
-      if (dryRun) out(context, "`metier update <skill> --dry-run` shows one of them with its diff.\n");
+      if (dryRun) out(context, "`metier update <skill> --dry-run` shows one update with its diff.\n");
     },
     onReview(review) {
       if (!json && !isTogether) out(context, `${updateReviewText(review, { withDiff: dryRun }, style)}\n`);
@@ -236,7 +236,7 @@ export const rollbackAction: Action<RollbackFlags, [skill: string]> = async (con
   const trust = metier.get(`installed:${name}`)?.trust;
   const notes = [
     ...(trust?.level === "untrusted" ? [`untrusted: ${trust.reason}`] : []),
-    ...kept.map((folder) => `what was changed by hand is kept in ${folder}`),
+    ...kept.map((folder) => `your changes are kept in ${folder}`),
   ];
   const what = `${safeLine(name)} is back at ${versionText(to)}, from ${versionText(from)}`;
   reply(context, flags, result, (style) => doneText(what, notes, style), diagnostics);

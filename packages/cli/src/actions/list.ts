@@ -1,5 +1,5 @@
 /**
- * `metier list` and `metier show`: what is there, where it comes from, whether it can be used and why not; `metier find` and
+ * `metier list` and `metier show`: all skills, where they come from, and why one is unavailable. `metier find` and
  * `metier match`: the right skill for a request.
  */
 import { EXIT } from "@metier/base/errors";
@@ -39,10 +39,10 @@ export const listAction: Action<ListFlags> = async (context, flags) => {
   err(context, fit(context, problemsText(diagnostics, style), context.io.stderr));
 };
 
-/** A list that takes so long is one of thousands of skills. */
+/** A list that takes this long has thousands of skills. */
 const MANY_AFTER_MS = 60;
 
-/** Opened for one list: when it is shown, there is nothing left to do. */
+/** Opened for one list, and not needed after it is shown. */
 async function openForList(context: CliContext, flags: ListFlags): Promise<Metier> {
   const timer = setTimeout(() => context.io.saveMemory?.(), MANY_AFTER_MS);
   try {
@@ -52,7 +52,7 @@ async function openForList(context: CliContext, flags: ListFlags): Promise<Metie
   }
 }
 
-/** `metier skill manage list`: the installed skills alone. */
+/** `metier skill manage list`: only the installed skills. */
 export const listInstalledAction: Action = (context, flags) =>
   listAction(context, { ...flags, usable: false, scope: "installed" });
 
@@ -80,7 +80,7 @@ export const showAction: Action<CommonFlags, [name?: string]> = async (context, 
   reply(context, flags, json, (style) => skillText(skill, capabilities, style));
 };
 
-/** By the config alone: whether a provider is wired, not what it offers. */
+/** From the config alone: whether a provider is configured, not what it offers. */
 async function findCapabilities(
   { io }: CliContext,
   metier: Metier,
@@ -125,7 +125,7 @@ function skillText(skill: Skill, capabilities: readonly WantedCapability[], styl
   ].join("\n\n");
 }
 
-/** The fields the skill itself gives, without those shown above. */
+/** The fields that the skill itself sets, without those shown above. */
 function manifestRows({ manifest }: Skill): readonly (readonly [string, string])[] {
   return Object.entries(manifest)
     .filter(([key, value]) => !SHOWN_ABOVE.has(key) && !isDefault(key, value))

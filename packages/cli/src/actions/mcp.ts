@@ -1,4 +1,4 @@
-/** `metier mcp`: serves until the client ends, or the user does. Over streams, standard output is the protocol's alone. */
+/** `metier mcp`: serves until the client or the user ends it. Over stdio, stdout carries only the protocol. */
 import { resolve } from "node:path";
 import { type Readable, Writable } from "node:stream";
 import { UsageError } from "@metier/base/errors";
@@ -51,15 +51,15 @@ async function listen(
   const { url } = await server.listen(where);
   if (json) outJson(context, { url });
   const how = where.token === undefined ? "" : ", with a token";
-  err(context, `Serving skills at ${url}${how}. Ctrl-C ends it.`);
+  err(context, `Serving skills at ${url}${how}. Press Ctrl-C to stop.`);
   await interrupted;
 }
 
 function requireInput({ io }: CliContext): Readable {
   const input = io.input?.();
   if (input !== undefined) return input;
-  throw new UsageError("There is no client: standard input is a terminal, or closed.", {
-    hint: "Let a client start `metier mcp` (`--print-config claude` prints what its config needs), or use `--http`.",
+  throw new UsageError("No client is connected: stdin is a terminal, or closed.", {
+    hint: "Let a client start `metier mcp` (`metier mcp --print-config claude` prints its config), or use `--http`.",
   });
 }
 
@@ -80,7 +80,7 @@ function printConfig(context: CliContext, flags: McpFlags, client: string): void
   reply(context, flags, { client, file, text }, () => safeText(text));
 }
 
-/** The client may start it anywhere and as nobody, so what was said is passed on, with whole paths. */
+/** The client may start it anywhere and as anyone, so the options are passed on, with absolute paths. */
 function servingWords(context: CliContext, flags: McpFlags): readonly string[] {
   const cwd = workingDirectory(context, flags);
   const { preset, profile, path = [], user, chatType, chatId, model } = flags;
@@ -102,32 +102,30 @@ function servingWords(context: CliContext, flags: McpFlags): readonly string[] {
   ];
 }
 
-/** Throws `UsageError` for options that do not go together. */
+/** Throws `UsageError` for options that can't be combined. */
 function checkFlags({ http, port, host, allowHost, run, model, json, printConfig }: McpFlags): void {
   if (printConfig !== undefined && http) {
     throw new UsageError(
-      "`--print-config` is for clients that start the server, and `--http` serves others.",
+      "`--print-config` is for clients that start the server themselves; `--http` is for clients that connect to it.",
       {
-        hint: "Leave `--http` out; a client of a server over HTTP is given the address that `metier mcp --http` says.",
+        hint: "Leave out `--http`, or give the client the address that `metier mcp --http` prints.",
       },
     );
   }
   if (!http && (port ?? host ?? allowHost) !== undefined) {
-    throw new UsageError(
-      "`--port`, `--host` and `--allow-host` say where to listen, which is done with `--http` only.",
-    );
+    throw new UsageError("`--port`, `--host` and `--allow-host` work only with `--http`.");
   }
   if (!http && json && printConfig === undefined) {
-    throw new UsageError("`--json` and the protocol cannot both have standard output.", {
-      hint: "Leave `--json` out, or serve with `--http`.",
+    throw new UsageError("`--json` doesn't work here: the protocol needs stdout.", {
+      hint: "Leave out `--json`, or serve with `--http`.",
     });
   }
   if (!run && model !== undefined) {
-    throw new UsageError("`--model` says which model runs skills, which is done with `--run` only.");
+    throw new UsageError("`--model` works only with `--run`.");
   }
 }
 
-/** A client is nobody in particular, unless the options say who it speaks for. */
+/** A client is nobody in particular unless the options say whom it acts for. */
 function serverOptions({ user, chatType, chatId, run, model }: McpFlags): McpServerOptions {
   const caller: Caller = presentFields({ userId: user, chatType, chatId });
   return { caller, ...(run && { run: presentFields({ model }) }) };
@@ -138,8 +136,8 @@ function listenOptions(
   { METIER_MCP_TOKEN: token }: Readonly<Record<string, string | undefined>>,
 ): McpListenOptions {
   if (token !== undefined && token.trim() === "") {
-    throw new UsageError("`METIER_MCP_TOKEN` is set to nothing.", {
-      hint: "Give it a long random value, or unset it to serve this machine without a token.",
+    throw new UsageError("`METIER_MCP_TOKEN` is empty.", {
+      hint: "Set it to a long random value, or unset it to serve this machine without a token.",
     });
   }
   const hosts = allowHost?.map((name) => name.toLowerCase());
@@ -158,7 +156,7 @@ function readPort(text: string): number {
 type Words = readonly string[];
 
 interface ClientConfig {
-  /** Where it belongs. */
+  /** The file it belongs in. */
   readonly file: string;
   write(words: Words): string;
 }
@@ -181,14 +179,14 @@ const CLIENTS: Readonly<Record<string, ClientConfig>> = {
 /** The clients that `--print-config` knows. */
 export const PRINTED_CLIENTS: readonly string[] = Object.keys(CLIENTS);
 
-/** Throws `UsageError` for a client that is not known. */
+/** Throws `UsageError` for an unknown client. */
 function requireClient(client: string): ClientConfig {
   const names = Object.keys(CLIENTS);
   const known = Object.hasOwn(CLIENTS, client) ? CLIENTS[client] : undefined;
   if (known) return known;
   const near = nearestNames(client, names).map(showValue);
-  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `There are ${showNames(names)}.`;
-  throw new UsageError(`\`--print-config\` knows no client ${showValue(client)}.`, { hint });
+  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `Use ${showNames(names)}.`;
+  throw new UsageError(`\`--print-config\` doesn't know the client ${showValue(client)}.`, { hint });
 }
 
 function writeServers(words: Words): string {
@@ -203,7 +201,10 @@ function json(value: unknown): string {
   return JSON.stringify(value, undefined, 2);
 }
 
-/** JSON strings and lists of them are TOML, too. `required`: otherwise Codex asks its model before the server is ready. */
+/**
+ * JSON strings and lists of strings are valid TOML. Without `required`, Codex asks its model before the server is
+ * ready.
+ */
 function writeToml(words: Words): string {
   const { command, args } = split(words);
   return `[mcp_servers.metier]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\nrequired = true`;

@@ -1,4 +1,4 @@
-/** `metier serve --migrate`: brings the database that many share up to date and ends, for a step before an upgrade. */
+/** `metier serve --migrate`: updates the shared database and exits, for a step before an upgrade. */
 import { MetierError, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
 import type { ServeFlags } from "../commands/connecting.ts";
@@ -6,7 +6,7 @@ import { type CliContext, reply } from "../context.ts";
 
 const ADMIN = "METIER_DATABASE_ADMIN_URL";
 
-/** `database`: of the role that services use, which is granted what it needs. */
+/** `database` belongs to the role that services use; it is granted what it needs. */
 export async function migrateDatabase(
   context: CliContext,
   flags: ServeFlags,
@@ -14,7 +14,7 @@ export async function migrateDatabase(
 ): Promise<void> {
   const adminUrl = context.io.environment[ADMIN]?.trim();
   if (database === undefined || !adminUrl) {
-    throw new UsageError("`--migrate` needs a database, and the role that owns its tables.", {
+    throw new UsageError("`--migrate` needs a database and the role that owns its tables.", {
       hint: `Pass \`--database\` and \`--object-store\`, and set ${ADMIN}.`,
     });
   }

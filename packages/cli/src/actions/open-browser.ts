@@ -1,4 +1,4 @@
-/** Opens an address in the person's own browser. Where that does not work, they have the address before them. */
+/** Opens an address in the user's browser. If that fails, the user still has the address. */
 import { createOutsideFinder } from "@metier/base/programs";
 import type { Metier } from "@metier/runtime";
 import type { CliContext } from "../context.ts";
@@ -27,7 +27,7 @@ export function hasDisplay(
   return OPENERS[platform] !== undefined && !SSH_CONNECTION;
 }
 
-/** A program inside the project is not started: whoever wrote the project would choose it. */
+/** Starts no program from inside the project, because the project's author could choose it. */
 export async function openBrowser(
   { io }: CliContext,
   { project, places }: Pick<Metier, "project" | "places">,

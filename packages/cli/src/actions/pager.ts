@@ -1,4 +1,4 @@
-/** A long text in the user's pager, or plainly where there is no terminal or no pager. */
+/** Shows a long text in the user's pager, or prints it if there is no terminal or no pager. */
 import { isAbsolute } from "node:path";
 import { isInside, realPathOr } from "@metier/base/places";
 import { createOutsideFinder } from "@metier/base/programs";
@@ -8,10 +8,10 @@ import { type CliContext, out } from "../context.ts";
 
 const LIMITS = { timeoutMs: 12 * 60 * 60_000, maxOutputBytes: 65_536 };
 
-/** More lines than a screen of any usual height has. */
+/** More lines than most screens have. */
 const LONG = 100;
 
-/** In the pager if it is longer than a screen. */
+/** Uses the pager if the text is longer than a screen. */
 export async function showLong(
   context: CliContext,
   metier: Pick<Metier, "project" | "places">,
@@ -53,7 +53,7 @@ interface Pager {
   readonly args: readonly string[];
 }
 
-/** `$PAGER`, else `less`. A program inside the project is not started: whoever wrote the project would choose it. */
+/** `$PAGER`, else `less`. Starts no program from inside the project, because the project's author could choose it. */
 function findPager({ io }: CliContext, project: string, home: string): Pager | undefined {
   const find = createOutsideFinder(io.environment, { project, home });
   const [name = "", ...args] = splitCommand(io.environment.PAGER ?? "") ?? [];

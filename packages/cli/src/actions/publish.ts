@@ -1,4 +1,7 @@
-/** `metier publish` and `metier pack`: skills leave this machine as files, checked before. `metier compat`: who can read them. */
+/**
+ * `metier publish` and `metier pack` check skills and write them for others. `metier compat` shows which clients can
+ * read them.
+ */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { EXIT, MetierError, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -27,8 +30,8 @@ import { count, type Style, styleFor } from "../output/style.ts";
 export const publishAction: Action<PublishFlags> = async (context, flags, ...skills) => {
   const { wellKnown: folder, baseUrl, profile, force, dryRun } = flags;
   if (folder === undefined) {
-    throw new UsageError("Where to is missing.", {
-      hint: "Name the folder of the site with `--well-known <dir>`.",
+    throw new UsageError("Missing output folder.", {
+      hint: "Pass the site's root folder with `--well-known <dir>`.",
     });
   }
   const metier = await openMetier(context, flags);
@@ -45,12 +48,12 @@ export const publishAction: Action<PublishFlags> = async (context, flags, ...ski
 export const packAction: Action<PackFlags> = async (context, flags, ...skills) => {
   const { output, manifest, mcp, author, keyword } = flags;
   if (output === undefined) {
-    throw new UsageError("Where to is missing.", {
-      hint: "Name a folder or a `.tar.gz` file with `-o <path>`.",
+    throw new UsageError("Missing output path.", {
+      hint: "Pass a folder or a `.tar.gz` file with `-o <path>`.",
     });
   }
   const metier = await openMetier(context, flags);
-  // One statement a file, so that a bundle opens the door for these alone.
+  // One statement per file, so that a bundle loads only these.
   const { packPlugin } = await import("@metier/install/publish");
   const { readAuthor } = await import("@metier/install/publish");
   const { name, version, description, homepage, repository, license, force } = flags;
@@ -77,7 +80,7 @@ function withProgress<Value>(
   return work(progress.show).finally(progress.end);
 }
 
-/** What is wrong with each skill is said before the error that ends the command. */
+/** Reports the problems of each skill before the error that ends the command. */
 function refuse(context: CliContext, { json }: CommonFlags, fault: PublishFault): PublishError {
   if (!json) err(context, refusedText(fault, styleFor(context.io.color)));
   return new PublishError(fault);
@@ -96,7 +99,7 @@ export const compatAction: Action<CompatFlags> = async (context, flags, ...skill
   if (!report.works) endWith(context, EXIT.no);
 };
 
-/** Clients that few people use are told of when someone names them. */
+/** Rarely used clients are checked only when named. */
 function withoutRare(report: CompatibilityReport): CompatibilityReport {
   const skills = report.skills.map((skill) => ({
     ...skill,
@@ -126,10 +129,10 @@ function publishedText(report: PublishReport, dryRun: boolean, style: Style): st
     ...worthText(diagnostics, style),
     ...lines,
     ...kept.map((file) =>
-      style.yellow(safeLine(`${file} of an earlier publish was changed since; it stays.`)),
+      style.yellow(safeLine(`Kept ${file} from an earlier publish: it has changed since.`)),
     ),
     ...(removed.length > 0
-      ? [style.dim(`${count(removed.length, "file")} of an earlier publish removed.`)]
+      ? [style.dim(`Removed ${count(removed.length, "file")} from an earlier publish.`)]
       : []),
     safeLine(`${count(skills.length, "skill")} ${dryRun ? "would be listed" : "listed"} in ${index}.`),
   ].join("\n");
@@ -144,11 +147,13 @@ function packedText({ skills, path, plugin, servers, diagnostics }: PackReport, 
       `${style.green("✓")} ${safeLine(skill.name)}`,
       ...detailLines(skill, style),
     ]),
-    safeLine(`Plugin ${plugin.name}${version} with ${count(skills.length, "skill")}${more} is at ${path}.`),
+    safeLine(
+      `Wrote plugin ${plugin.name}${version} with ${count(skills.length, "skill")}${more} to ${path}.`,
+    ),
   ].join("\n");
 }
 
-/** Everything about each skill that must not be published. */
+/** Everything that stops each skill from being published. */
 function refusedText({ refused, diagnostics }: PublishFault, style: Style): string {
   return [
     ...diagnostics.map((each) => diagnosticText(each, style)),
@@ -171,9 +176,9 @@ function refusedSkill(
   ].join("\n");
 }
 
-/** Below a skill that is published: what of it is not, and what someone should look at. */
+/** Under a published skill: what was left out, and what needs a look. */
 function detailLines({ name, leftOut, findings, unscanned }: PackedSkill, style: Style): readonly string[] {
-  const found = `${count(findings.length, "finding")} of the scan; \`metier scan\` shows ${findings.length === 1 ? "it" : "them"}`;
+  const found = `${count(findings.length, "scan finding")}; \`metier scan\` shows ${findings.length === 1 ? "it" : "them"}`;
   return [
     ...leftOutLines(leftOut, style),
     ...(findings.length > 0 ? [style.yellow(safeLine(`    ${name}: ${found}.`))] : []),

@@ -1,4 +1,4 @@
-/** `metier read` and `metier prompt`: what a model is given of skills, on the command line. */
+/** `metier read` and `metier prompt`: print what a model gets to see of skills. */
 import { SkillResourceError, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
 import { cleanText, safeLine } from "@metier/base/text";
@@ -30,12 +30,12 @@ export const readAction: Action<ReadFlags> = async (context, flags, ...args) => 
   else await readBody(context, flags, metier, name);
 };
 
-/** What is said about a skill's instructions means nothing for one of its files. */
+/** Options for a skill's instructions make no sense for one of its files. */
 function refuseOtherFlags(flags: ReadFlags): void {
   const flag = (["whole", "wrapped", "files"] as const).find((name) => flags[name]);
   if (flag === undefined) return;
-  throw new UsageError(`\`--${flag}\` is about a skill, not about one of its files.`, {
-    hint: "Leave out the flag or the file; `--outline` and `--section` work for both.",
+  throw new UsageError(`\`--${flag}\` applies to a skill, not to one of its files.`, {
+    hint: "Leave out the option or the file. `--outline` and `--section` work for both.",
   });
 }
 
@@ -59,13 +59,13 @@ function readFile(context: CliContext, flags: ReadFlags, metier: Metier, name: s
     outJson(context, { ...facts, text: shown });
     return;
   }
-  // A terminal would obey control characters, and nobody sees the others.
+  // A terminal would obey control characters, and nobody sees the other invisible ones.
   const clean = cleanText(shown);
   out(context, clean.text);
   if (clean.removed) {
     const { count: removed, example } = clean.removed;
-    const what = `${count(removed, "character")} that cannot be seen left out (${example})`;
-    err(context, `${what}; \`--json\` gives the text as it is.`);
+    const what = `Left out ${count(removed, "invisible character")} (${example})`;
+    err(context, `${what}. \`--json\` prints the text unchanged.`);
   }
 }
 
@@ -137,13 +137,13 @@ export const promptAction: Action<PromptFlags> = async (context, flags) => {
   const { full, shortened, nameOnly, counted, tokens, fits } = report;
   const parts = `${full.length} full, ${shortened.length} shortened, ${nameOnly.length} by name, ${counted.length} counted`;
   err(context, `${count(tokens, "token")} of ${budget}: ${parts}.`);
-  const above = `That is above the budget: ${MINIMUM_BUDGET} tokens are always enough to count the skills.`;
+  const above = `That is over the budget; ${MINIMUM_BUDGET} tokens are always enough to count the skills.`;
   if (!fits) err(context, above);
 };
 
 function parseBudget(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new UsageError(`\`--budget ${text}\` is not a number of tokens.`, {
-    hint: "Use a whole number from 1, as in `--budget 4000`.",
+    hint: "Use a whole number, 1 or greater, such as `--budget 4000`.",
   });
 }

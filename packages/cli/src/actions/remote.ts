@@ -1,4 +1,4 @@
-/** `metier remote`: the MCP servers of the config and their skills. */
+/** `metier remote`: the configured MCP servers and their skills. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { EXIT, UsageError } from "@metier/base/errors";
 import { safeLine } from "@metier/base/text";
@@ -13,7 +13,7 @@ interface RemoteRequest {
   readonly context: CliContext;
   readonly flags: CommonFlags;
   readonly metier: Metier;
-  /** Behind the name of the action. */
+  /** The words after the action's name. */
   readonly words: readonly string[];
 }
 
@@ -50,14 +50,17 @@ async function listServers({ context, flags, metier }: RemoteRequest): Promise<v
   const servers = await metier.remote.servers();
   const wrong = wrongServers(metier);
   if (!flags.json && servers.length === 0 && wrong.length === 0) {
-    err(context, "No MCP server is configured; `[mcp.servers.LABEL]` with a `command` or a `url` adds one.");
+    err(
+      context,
+      "No MCP server is configured. Add `[mcp.servers.LABEL]` with a `command` or a `url` to your config.",
+    );
   }
   const problems = [...wrong, ...servers.flatMap(({ diagnostics }) => diagnostics)];
   const text = (style: Style): string => servers.map((server) => serverText(server, style)).join("\n\n");
   reply(context, flags, { servers, diagnostics: wrong }, text, problems);
 }
 
-/** Those that the config has, but not as they must be. */
+/** Servers with an invalid entry in the config. */
 function wrongServers(metier: Metier): readonly Diagnostic[] {
   return metier.diagnostics().filter(({ code, message }) => {
     const isOfConfig = code.startsWith("config.") && message.startsWith("`mcp.servers.");
@@ -78,7 +81,7 @@ async function add({ context, flags, metier, words: [label = "", uri = ""] }: Re
   const added = await untilInterrupted(context, () => metier.remote.add(label, uri));
   if (!added.ok) endWith(context, added.diagnostic.code === "remote.unreachable" ? EXIT.failed : EXIT.no);
   const text = added.ok
-    ? `Added: ${safeLine(added.name)}. It is untrusted until \`metier remote approve\`.`
+    ? `Added ${safeLine(added.name)}. It is untrusted until you run \`metier remote approve\`.`
     : "";
   reply(context, flags, added, () => text, added.ok ? [] : [added.diagnostic]);
 }
@@ -96,7 +99,7 @@ async function forget({ context, flags, metier, words: [target = ""] }: RemoteRe
 
 function serverText({ label, server, listedAt, isCurrent, skills }: RemoteStatus, style: Style): string {
   const asked =
-    listedAt === undefined ? "never asked" : `asked ${listedAt}${isCurrent ? "" : ", not current any more"}`;
+    listedAt === undefined ? "never refreshed" : `refreshed ${listedAt}${isCurrent ? "" : ", out of date"}`;
   return [
     `${style.bold(label)}  ${safeLine(server)}  ${style.dim(`(${asked})`)}`,
     ...skills.map(({ name, files, bytes, approved }) => {
@@ -107,7 +110,7 @@ function serverText({ label, server, listedAt, isCurrent, skills }: RemoteStatus
 }
 
 function refreshedText(outcome: RefreshOutcome): string {
-  if (!outcome.ok) return `${outcome.label}: failed; what was known of it stays.`;
+  if (!outcome.ok) return `${outcome.label}: failed; earlier results are kept.`;
   const { label, skills, added, changed, removed, revoked, refused } = outcome;
   const parts = [
     `${added.length} new`,
@@ -123,12 +126,12 @@ function refreshedText(outcome: RefreshOutcome): string {
 }
 
 function approvedText({ name, server, files, digest, changes }: ApprovedSkill): string {
-  const what = `Approved: ${name} of the MCP server ${server}, ${count(files, "file")} as it declares them now (${digest})`;
+  const what = `Approved ${name} from the MCP server ${server}: ${count(files, "file")} as declared now (${digest})`;
   return [what, ...changes.map(({ path, change }) => `  ${change}  ${path}`)].map(safeLine).join("\n");
 }
 
 function forgottenText(target: string, { approvals, isRemoved }: ForgottenSkills): string {
-  if (approvals.length === 0 && !isRemoved) return safeLine(`Nothing was kept of ${target}.`);
+  if (approvals.length === 0 && !isRemoved) return safeLine(`Nothing to forget for ${target}.`);
   const taken = approvals.length > 0 ? `; no longer approved: ${approvals.join(", ")}` : "";
   return safeLine(`Forgotten: ${target}${taken}`);
 }

@@ -1,4 +1,4 @@
-/** `metier run --durable`: the run is recorded first, and this process goes on with it as any later one could. */
+/** `metier run --durable`: records the run first; then this process advances it, as any later one could. */
 import { resolve } from "node:path";
 import { EXIT, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -16,23 +16,23 @@ import { outFolder } from "./run-request.ts";
 import { openSkill, tellTrust } from "./skill-path.ts";
 import { openDurably, type TerminalPlace } from "./terminal-runs.ts";
 
-/** Options whose values would have to be written down, or that belong to one process. */
+/** Options whose values would have to be stored, or that belong to one process. */
 const NOT_KEPT = [
-  ["record", "record", "`metier runs export` writes its events to a file once it has ended."],
-  ["replay", "replay", "A replay asks nobody and costs nothing: run it without `--durable`."],
+  ["record", "record", "Use `metier runs export` to write its events to a file once it has ended."],
+  ["replay", "replay", "Run the replay without `--durable`: it costs nothing and asks nobody."],
   [
     "variables",
     "variables",
-    'Its values would be written down. Put them into your config, under `[skills."<skill>"]`.',
+    'Its values would be stored with the run. Put them in your config under `[skills."<skill>"]`.',
   ],
   [
     "envFile",
     "env-file",
-    'Its values would be written down. Put them into your config, under `[skills."<skill>"]`.',
+    'Its values would be stored with the run. Put them in your config under `[skills."<skill>"]`.',
   ],
 ] as const satisfies readonly (readonly [keyof RunFlags, string, string])[];
 
-/** `told`: what the command line says of the run. */
+/** `told`: what the command line says about the run. */
 export async function startDurably(
   context: CliContext,
   flags: RunFlags,
@@ -41,7 +41,7 @@ export async function startDurably(
 ): Promise<void> {
   for (const [flag, name, hint] of NOT_KEPT) {
     if (flags[flag] !== undefined) {
-      throw new UsageError(`\`--${name}\` cannot be part of a durable run.`, { hint });
+      throw new UsageError(`\`--${name}\` can't be used with \`--durable\`.`, { hint });
     }
   }
   const runId = createRunId();
@@ -92,7 +92,7 @@ function placeOf(context: CliContext, flags: RunFlags): TerminalPlace {
   };
 }
 
-/** The result of a run that has ended; otherwise how it stands, and how to go on. */
+/** The result of a run that has ended; otherwise its state, and how to continue it. */
 export function tellEnd(
   context: CliContext,
   flags: EndingFlags,
@@ -112,7 +112,7 @@ export function tellEnd(
   const open = questions.map(({ id, kind, body }) => ({ id, kind, ...body }));
   reply(context, flags, { runId, skill, status, questions: open }, () => "");
   if (flags.json) return;
-  for (const question of questions) err(context, `Waits for an answer: ${questionLine(question)}`);
+  for (const question of questions) err(context, `Waiting for an answer: ${questionLine(question)}`);
   if (isInterrupted) err(context, "The run was interrupted.");
-  err(context, `The run is kept. Go on with it: metier runs resume ${runId}`);
+  err(context, `The run is saved. Continue it with: metier runs resume ${runId}`);
 }

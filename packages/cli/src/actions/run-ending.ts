@@ -1,4 +1,4 @@
-/** How a run ends on the command line: its answer, its files, why it did not simply complete, and the exit code. */
+/** How a run ends on the command line: its answer, its files, why it didn't complete, and the exit code. */
 import { EXIT } from "@metier/base/errors";
 import type { Places } from "@metier/base/places";
 import { safeText } from "@metier/base/text";
@@ -10,13 +10,13 @@ import { exitFor } from "./run-request.ts";
 
 export interface EndingFlags {
   readonly json: boolean;
-  /** Standard output has the events, so the answer is among them. */
+  /** Stdout already has the events, including the answer. */
   readonly events?: boolean;
 }
 
 export interface EndedRun {
   readonly result: RunResult;
-  /** The answer is on the screen already. */
+  /** The answer is already on the screen. */
   readonly isShown?: boolean | undefined;
 }
 
@@ -26,14 +26,14 @@ export function finishRun(
   { result, isShown = false }: EndedRun,
 ): void {
   endWith(context, exitFor(result));
-  const { object } = result; // Of a skill with an `output-schema`.
+  const { object } = result; // From a skill with an `output-schema`.
   const said = object === undefined ? result.text : JSON.stringify(object, null, 2);
   const text = flags.events || isShown ? "" : safeText(said);
   reply(context, flags, result, () => text, result.diagnostics);
   if (!flags.json) err(context, endingText(result));
 }
 
-/** `target`: the folder that gets the files of the work folder, if there is one. */
+/** `target`: the folder that gets the files of the work folder, if given. */
 export function finishWithFiles(
   context: CliContext,
   flags: EndingFlags,
@@ -49,15 +49,18 @@ export function finishWithFiles(
   const { copied, left, diagnostics } = copyWorkFiles(work, target, result.files);
   if (!flags.json) err(context, `Copied ${count(copied.length, "file")} to ${safeText(target)}.`);
   if (left.length > 0)
-    err(context, `Not copied, because other programs obey them: ${safeText(left.join(", "))}.`);
+    err(
+      context,
+      `Not copied, because other programs would execute or obey them: ${safeText(left.join(", "))}.`,
+    );
   const told = { ...result, diagnostics: [...result.diagnostics, ...diagnostics] };
   finishRun(context, flags, { result: told, isShown });
   if (diagnostics.length > 0) endWith(context, EXIT.failed);
 }
 
-/** Why it did not simply complete. */
+/** Why it didn't complete. */
 function endingText({ status, text, refusal, error, limit, denied }: RunResult): string {
-  // Whoever stops a run is not told what that kept it from doing.
+  // A user who stops a run doesn't need a list of what it couldn't do.
   const shown = status === "cancelled" ? [] : denied;
   const lines = shown.map(({ tool, reason }) => `not allowed: ${tool}: ${reason}`);
   if (refusal) lines.push(`refused: ${refusalText(refusal)}`);

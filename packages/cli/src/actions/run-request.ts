@@ -1,4 +1,7 @@
-/** From the options of `metier run` and the person at the terminal to the request for a run, and from its result to the exit code. */
+/**
+ * Turns the options of `metier run` and the person at the terminal into a run request, and the result into an exit
+ * code.
+ */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -20,7 +23,7 @@ type Told = Pick<
 
 export function readRunFlags(flags: RunFlags, cwd: string): Told {
   if (flags.replay !== undefined && flags.model !== undefined) {
-    throw new UsageError("`--replay` stands in for a model; `--model` cannot be given with it.");
+    throw new UsageError("`--replay` replaces the model, so `--model` can't be used with it.");
   }
   const model = flags.replay === undefined ? flags.model : `replay:${resolve(cwd, flags.replay)}`;
   return {
@@ -42,7 +45,7 @@ export function readRunFlags(flags: RunFlags, cwd: string): Told {
   };
 }
 
-/** Where `--out` is. */
+/** The folder of `--out`. */
 export function outFolder(context: CliContext, flags: RunFlags): string | undefined {
   return flags.out === undefined ? undefined : resolve(workingDirectory(context, flags), flags.out);
 }
@@ -55,22 +58,22 @@ export function parseInput(json: string): Json {
   try {
     return JSON.parse(json) as Json;
   } catch (error) {
-    throw new UsageError(`\`--input\` is no JSON: ${(error as Error).message}`, {
-      hint: 'Give an object, as in \'{"topic": "tides"}\', or @file.',
+    throw new UsageError(`\`--input\` is not JSON: ${(error as Error).message}`, {
+      hint: 'Pass an object, such as \'{"topic": "tides"}\', or @file.',
     });
   }
 }
 
 /**
- * Two names for one option: Node itself obeys `--env-file` wherever it stands in a command line, and ends before Metier
- * begins when there is no such file.
+ * Two names for one option: Node itself obeys `--env-file` anywhere on a command line, and exits before Metier starts
+ * if the file doesn't exist.
  */
 export function readVariables(
   { variables, envFile }: Pick<RunFlags, "variables" | "envFile">,
   cwd: string,
 ): Pick<Told, "env" | "privateFiles"> {
   if (variables !== undefined && envFile !== undefined) {
-    throw new UsageError("`--variables` and `--env-file` are the same: give one of them.");
+    throw new UsageError("`--variables` and `--env-file` are the same option: pass one of them.");
   }
   const [flag, path] =
     variables === undefined ? (["--env-file", envFile] as const) : (["--variables", variables] as const);
@@ -80,13 +83,13 @@ export function readVariables(
   return { env, privateFiles: [file] };
 }
 
-/** Also from a pipe, as in `--variables <(pass show keys)`. */
+/** Also reads from a pipe, as in `--variables <(pass show keys)`. */
 function readText(flag: string, file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new UsageError(`\`${flag}\` cannot be read: ${(cause as Error).message}`, {
-      hint: "Name a file that exists and that you may read.",
+    throw new UsageError(`Can't read \`${flag}\`: ${(cause as Error).message}`, {
+      hint: "Pass a file that exists and that you may read.",
       cause,
     });
   }
@@ -102,7 +105,7 @@ export function readCount(flag: string, text: string | undefined): number | unde
   if (text === undefined) return undefined;
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (number > 0) return number;
-  throw new UsageError(`\`${flag}\` is \`${text}\`; it must be a whole number from 1.`);
+  throw new UsageError(`\`${flag}\` is \`${text}\`; it must be a whole number, 1 or greater.`);
 }
 
 /** Money, as `0.50` or `$0.50`. */
@@ -115,10 +118,10 @@ export function readAmount(flag: string, text: string | undefined): number | und
   });
 }
 
-/** How many of `what` are to be shown. */
+/** How many of `what` to show. */
 export function parseNumber(flag: string, text: string, what: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  const hint = "Use a whole number from 1.";
+  const hint = "Use a whole number, 1 or greater.";
   throw new UsageError(`\`${flag} ${text}\` is not a number of ${what}.`, { hint });
 }
 
@@ -130,7 +133,7 @@ const EXIT_OF: Readonly<Record<RunStatus, ExitCode>> = {
   cancelled: EXIT.cancelled,
 };
 
-/** Of runs that did not start. */
+/** For runs that didn't start. */
 const EXIT_OF_FAULT: ReadonlyMap<string | undefined, ExitCode> = new Map([
   ["model.missing", EXIT.prerequisite],
   ["model.unknown", ERROR_CODES["model.unknown"]],
@@ -149,7 +152,7 @@ export interface QuestionFlags {
   readonly events?: boolean;
 }
 
-/** `--approve` says yes to tools, and to nothing else; without it, and without a terminal, nobody can be asked. */
+/** `--approve` says yes to tools, and to nothing else; without it and without a terminal, nobody can be asked. */
 export function questionsFor(
   { io }: CliContext,
   { approve, json, events = false }: QuestionFlags,
@@ -164,7 +167,7 @@ export function questionsFor(
   };
 }
 
-/** Most runs ask nothing. */
+/** Loaded on demand, since most runs ask nothing. */
 function askLater(io: CliIo, place: ApprovalPlace | undefined): AskApproval {
   let ask: AskApproval | undefined;
   return async (question) => {
@@ -189,8 +192,8 @@ export function confirmInTerminal(
   return async (plan, signal) => {
     const { mutationText } = await import("../output/capabilities-text.ts");
     await io.dropTyped?.();
-    io.stderr.write(`\nThis will be done for you, and changes something:\n${mutationText(plan)}\n`);
-    const answer = await io.ask("Type `yes` to do exactly this; anything else leaves it: ", signal);
+    io.stderr.write(`\nMetier is about to make this change for you:\n${mutationText(plan)}\n`);
+    const answer = await io.ask("Type `yes` to do exactly this; anything else cancels: ", signal);
     return answer.trim().toLowerCase() === "yes" ? "yes" : "no";
   };
 }

@@ -1,4 +1,4 @@
-/** `metier run`: one skill, one isolated run. Standard output is the result alone; progress goes to standard error. */
+/** `metier run`: one skill, one isolated run. The result goes to stdout, progress to stderr. */
 import { UsageError } from "@metier/base/errors";
 import type { RunRequest } from "@metier/run";
 import type { Metier, PlannedRun } from "@metier/runtime";
@@ -16,7 +16,7 @@ import { openSkill, tellTrust } from "./skill-path.ts";
 export const runAction: Action<RunFlags> = async (context, flags, ...words) => {
   const [word = "", ...message] = words;
   if (flags.json && flags.events) {
-    throw new UsageError("`--json` prints the result alone, and `--events` every event: give one of them.");
+    throw new UsageError("`--json` prints only the result, `--events` every event: pass one of them.");
   }
   const cwd = workingDirectory(context, flags);
   const told = readRunFlags(flags, cwd);
@@ -26,7 +26,7 @@ export const runAction: Action<RunFlags> = async (context, flags, ...words) => {
     told.arguments !== undefined || told.input !== undefined,
   );
   if (flags.durable && !flags.dryRun) {
-    const { startDurably } = await import("./run-durable.ts"); // Most runs are not.
+    const { startDurably } = await import("./run-durable.ts"); // Most runs aren't durable.
     return startDurably(context, flags, word, { ...said, ...told });
   }
   const opened = await openSkill(context, flags, word);
@@ -67,7 +67,7 @@ async function carryOut(
   finishWithFiles(context, flags, metier.places, outFolder(context, flags), ended);
 }
 
-/** The first Ctrl-C stops the run, which may take a moment to end what it started; the second ends everything at once. */
+/** The first Ctrl-C stops the run, which may take a moment; the second ends everything at once. */
 async function watchRun(
   context: CliContext,
   flags: RunFlags,

@@ -1,6 +1,7 @@
 /**
- * `metier runs export`: the events of a run, and of the runs it started, as one file that `metier run --replay` reads. They
- * are the log's own lines, from which secrets are gone already. With `--html`: the same as a page that shows itself.
+ * `metier runs export`: writes the events of a run, and of the runs it started, to one file that `metier run --replay`
+ * reads. The events are the log's own lines, already free of secrets. With `--html`, writes a page that needs no
+ * server.
  */
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -27,10 +28,10 @@ export function exportRun(context: CliContext, flags: RunsFlags, places: Places,
     );
   }
   if (lost > 0 && !flags.json)
-    err(context, `Left out ${count(lost, "line")} of the log that can't be read by this version of Metier.`);
+    err(context, `Left out ${count(lost, "line")} of the log that this version of Metier can't read.`);
 }
 
-/** The inspector's own view of the run, with the answers that its API would give. */
+/** The inspector's own view of the run, with the answers its API would give. */
 export async function exportRunPage(
   context: CliContext,
   flags: RunsFlags,
@@ -43,7 +44,7 @@ export async function exportRunPage(
   ]);
   const view = await exportKeptRun(places, runId);
   if (view === undefined)
-    throw new MetierError("io.failed", `The log of run \`${runId}\` cannot be read.`, {
+    throw new MetierError("io.failed", `Can't read the log of run \`${runId}\`.`, {
       hint: "`metier runs delete` removes it.",
     });
   const page = exportPage(view);
@@ -59,11 +60,11 @@ export async function exportRunPage(
 
 interface CollectedEvents {
   readonly events: readonly RunEvent[];
-  /** Lines that are no events, or events of a newer version. */
+  /** Lines that aren't events, or events from a newer version. */
   readonly lost: number;
 }
 
-/** The run's own events first: a replay begins with them and looks for those of nested runs behind. */
+/** The run's own events come first: a replay starts with them and looks for nested runs after them. */
 function collectEvents(places: Places, runId: string): CollectedEvents {
   const kept = new Set(listRunIds(places));
   const events: RunEvent[] = [];
@@ -85,7 +86,7 @@ function collectEvents(places: Places, runId: string): CollectedEvents {
   return { events, lost };
 }
 
-/** For its owner alone, as the log is; never over something else. */
+/** Readable only by its owner, like the log; never overwrites a file. */
 function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: "wx", mode: 0o600 });

@@ -1,4 +1,4 @@
-/** What is recorded of durable runs of the command line: found by their ids, and forgotten with them. */
+/** Finds the records of durable runs by id, and deletes them with their runs. */
 import { TERMINAL_TENANT } from "@metier/durable";
 import type { CommonFlags } from "../commands/define.ts";
 import type { CliContext } from "../context.ts";
@@ -12,7 +12,10 @@ export async function listDurableIds(context: CliContext, flags: CommonFlags): P
   return (found ?? []).map(({ id }) => id);
 }
 
-/** With the snapshots of their work folders. Thrown where another process has the folder: it may be at work on one of them. */
+/**
+ * Also deletes snapshots of their work folders. Throws if another process holds the folder, since it may be advancing
+ * one of them.
+ */
 export async function forgetDurable(
   context: CliContext,
   flags: CommonFlags,

@@ -1,4 +1,4 @@
-/** `metier runs resume`: goes on with a durable run of the command line, where it was started, from wherever this is. */
+/** `metier runs resume`: continues a durable run in the folder where it was started, from any folder. */
 import { statSync } from "node:fs";
 import { MetierError, UsageError } from "@metier/base/errors";
 import { metierPlaces } from "@metier/base/places";
@@ -20,7 +20,7 @@ export async function resumeRun(
 ): Promise<void> {
   const [wanted, ...more] = words;
   if (wanted === undefined || wanted === "" || more.length > 0) {
-    throw new UsageError("Usage: `metier runs resume ID`.", { hint: "`metier runs` lists those that wait." });
+    throw new UsageError("Usage: `metier runs resume ID`.", { hint: "`metier runs` lists runs that wait." });
   }
   const run = await requireDurable(context, flags, wanted);
   const place = requirePlace(run);
@@ -36,7 +36,7 @@ export async function resumeRun(
     const session = openSession(context, { ...flags, events: false, quiet: false }, local);
     const metier = await openMetier(context, flagsAt(flags, place), session.options);
     try {
-      if (!flags.json) err(context, `Going on with run ${run.id} of \`${safeLine(run.skill ?? "")}\`.`);
+      if (!flags.json) err(context, `Continuing run ${run.id} of \`${safeLine(run.skill ?? "")}\`.`);
       tellEnd(context, flags, metier, await session.goOn(metier, run.id), place.out);
     } finally {
       await metier.capabilities.close();
@@ -46,10 +46,10 @@ export async function resumeRun(
   }
 }
 
-/** Of all that were recorded, most were started a long time ago. */
+/** Most recorded runs were started long ago. */
 const MOST_RUNS = 10_000;
 
-/** By its id, or by a beginning of it that no other has. */
+/** Finds a run by its id or a unique prefix of it. */
 async function requireDurable(context: CliContext, flags: RunsFlags, wanted: string): Promise<DurableRun> {
   const found = await readDurableRuns(context, flags, async (journal) => {
     const exact = await journal.get(wanted);
@@ -61,17 +61,17 @@ async function requireDurable(context: CliContext, flags: RunsFlags, wanted: str
   if (run === undefined) throw notDurable(context, flags, wanted);
   if (others.length > 0) {
     const ids = [run, ...others].slice(0, 5).map(({ id }) => id);
-    throw new UsageError(`\`${wanted}\` is the beginning of ${others.length + 1} ids: ${ids.join(", ")}.`, {
-      hint: "Give more of the id.",
+    throw new UsageError(`\`${wanted}\` matches ${others.length + 1} ids: ${ids.join(", ")}.`, {
+      hint: "Type more of the id.",
     });
   }
   if (run.tenant !== TERMINAL_TENANT) {
-    throw new UsageError(`Run \`${run.id}\` belongs to the service: it goes on there.`, {
+    throw new UsageError(`Run \`${run.id}\` belongs to the service and continues there.`, {
       hint: "Start `metier serve`, and answer its questions over the API.",
     });
   }
   if (run.parentId !== undefined) {
-    throw new UsageError(`Run \`${run.id}\` was started by run \`${run.rootId}\`, and goes on with it.`, {
+    throw new UsageError(`Run \`${run.id}\` was started by run \`${run.rootId}\` and continues with it.`, {
       hint: `Use \`metier runs resume ${run.rootId}\`.`,
     });
   }
@@ -83,31 +83,30 @@ function notDurable(context: CliContext, flags: RunsFlags, wanted: string): Meti
   const plain = listRunIds(places).find((id) => id.startsWith(wanted));
   if (plain === undefined) {
     return new MetierError("run.not_found", `No durable run has the id \`${safeLine(wanted)}\`.`, {
-      hint: "`metier runs` lists those that wait.",
+      hint: "`metier runs` lists runs that wait.",
     });
   }
-  return new MetierError("run.not_found", `Run \`${plain}\` cannot go on: it was not durable.`, {
-    hint: "Only runs that were started with `metier run --durable` can be resumed.",
+  return new MetierError("run.not_found", `Run \`${plain}\` can't be resumed: it isn't durable.`, {
+    hint: "Only runs started with `metier run --durable` can be resumed.",
   });
 }
 
 function requirePlace(run: DurableRun): TerminalPlace {
   const place = readTerminalPlace(run);
   if (place === undefined) {
-    throw new UsageError(`Where run \`${run.id}\` was started is recorded in a way that is not known here.`, {
+    throw new UsageError(`This version of Metier can't read where run \`${run.id}\` was started.`, {
       hint: "Use the version of Metier that started it, or a newer one.",
     });
   }
   if (!ENDED.has(run.status) && !statSync(place.cwd, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(
-      `Run \`${run.id}\` works in \`${safeLine(place.cwd)}\`, which is not there any more.`,
-      { hint: "Put the folder back, and resume the run then." },
-    );
+    throw new UsageError(`Run \`${run.id}\` works in \`${safeLine(place.cwd)}\`, which no longer exists.`, {
+      hint: "Restore the folder, then resume the run.",
+    });
   }
   return place;
 }
 
-/** As if the command had been given where the run was started. */
+/** As if the command had been typed where the run was started. */
 function flagsAt({ home, json }: CommonFlags, place: TerminalPlace): CommonFlags {
   const { cwd, config, preset, profile, paths } = place;
   return { home, json, cwd, config, preset, profile, path: paths };

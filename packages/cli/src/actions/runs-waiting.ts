@@ -1,4 +1,4 @@
-/** Durable runs that have not ended: they wait for an answer, or for somebody to go on with them. */
+/** Durable runs that haven't ended: they wait for an answer, or for a process to continue them. */
 import { presentFields } from "@metier/base/json";
 import { type DurableRun, TERMINAL_TENANT } from "@metier/durable";
 import type { SqliteReader } from "@metier/durable/sqlite";
@@ -10,7 +10,7 @@ import { readDurableRuns } from "./terminal-runs.ts";
 const MOST_RUNS = 50;
 const MOST_QUESTIONS = 5;
 
-/** Newest first: those of the command line, and those of the service that wait for a person. */
+/** Newest first: runs of the command line, and runs of the service that wait for a person. */
 export async function listWaiting(context: CliContext, flags: RunsFlags): Promise<readonly WaitingRun[]> {
   const found = await readDurableRuns(context, flags, async (journal, isClaimed) => {
     const own = await journal.list({
@@ -27,8 +27,8 @@ export async function listWaiting(context: CliContext, flags: RunsFlags): Promis
 }
 
 /**
- * A run of a terminal is queued for nobody: it was given back, or its process ended before it began. It is running while a
- * process has the folder, unless that process is another one.
+ * A terminal's run is never queued for a worker: it was given back, or its process ended before it started. It counts
+ * as running while a process holds the folder, unless that process belongs to another run.
  */
 function isInterrupted({ status, lastEvent, tenant }: DurableRun, isClaimed: boolean): boolean {
   if (tenant !== TERMINAL_TENANT || status === "waiting") return false;

@@ -1,4 +1,4 @@
-/** `metier runs`: what was run, from the logs alone. Needs no catalog, no model and no network. */
+/** `metier runs`: reports past runs from their logs. Needs no catalog, no model and no network. */
 import { EXIT, MetierError, UsageError } from "@metier/base/errors";
 import { metierPlaces, type Places } from "@metier/base/places";
 import {
@@ -55,7 +55,7 @@ async function resume(
   _: Places,
   words: readonly string[],
 ): Promise<void> {
-  const { resumeRun } = await import("./runs-resume.ts"); // What runs a skill is large.
+  const { resumeRun } = await import("./runs-resume.ts"); // The code that runs a skill is large.
   await resumeRun(context, flags, words);
 }
 
@@ -73,8 +73,8 @@ async function list(
   const states = new Map(waiting.map(({ runId, status }) => [runId, status]));
   const isNarrowed = (flags.skill ?? flags.since) !== undefined || flags.failed;
   const none = isNarrowed
-    ? "No kept run matches; `metier runs` lists all of them."
-    : "No run is kept; `metier run <skill>` makes one.";
+    ? "No run matches. `metier runs` lists all runs."
+    : "No runs yet. `metier run <skill>` starts one.";
   const value = { runs: shown, ...(waiting.length > 0 && { durable: waiting }) };
   reply(context, flags, value, (style) =>
     [
@@ -85,13 +85,13 @@ async function list(
     ].join("\n\n"),
   );
   if (!flags.json && shown.length < all.length)
-    err(context, `${count(all.length - shown.length, "older run")}: \`--number\` shows more.`);
+    err(context, `${count(all.length - shown.length, "older run")} not shown; \`--number\` shows more.`);
 }
 
 function stats(context: CliContext, flags: RunsFlags, places: Places, words: readonly string[]): void {
   refuseWords("metier runs stats", words);
   const skills = countRuns(wantedRuns(listRuns(places), flags));
-  const none = "No run is kept, so there is nothing to count.";
+  const none = "No runs yet, so there is nothing to count.";
   reply(context, flags, { skills }, (style) => (skills.length === 0 ? none : statsText(skills, style)));
 }
 
@@ -107,8 +107,8 @@ function show(context: CliContext, flags: RunsFlags, places: Places, words: read
   const log = { events: events.length, unknown, broken, torn };
   reply(context, flags, { ...view, log }, (style) => runText(view, style));
   if (flags.json) return;
-  if (unknown > 0) err(context, `${count(unknown, "event")} of a newer version of Metier are not shown.`);
-  if (broken > 0) err(context, `${count(broken, "line")} of the log cannot be read.`);
+  if (unknown > 0) err(context, `${count(unknown, "event")} from a newer version of Metier not shown.`);
+  if (broken > 0) err(context, `${count(broken, "line")} of the log can't be read.`);
   if (torn) err(context, "The last line of the log was cut off.");
 }
 
@@ -125,7 +125,7 @@ async function remove(
   const durable = await listDurableIds(context, flags);
   const wanted = new Set(words.map((word) => requireRun(places, word, durable)));
   const age = olderThan === undefined ? undefined : parseAge(olderThan);
-  // First, as another process may be at work on one of them.
+  // First, because another process may be advancing one of them.
   const recorded = durable.filter((runId) => wanted.has(runId));
   await forgetDurable(context, flags, recorded);
   const kept = new Set(listRunIds(places));
@@ -144,7 +144,7 @@ async function remove(
     );
   const removed = [...new Set([...gone, ...recorded])];
   if (diagnostics.length > 0) endWith(context, EXIT.failed);
-  const none = "No run was removed.";
+  const none = "No runs removed.";
   const text = removed.length > 0 ? `Removed ${count(removed.length, "run")}: ${removed.join(", ")}` : none;
   reply(context, flags, { removed, diagnostics }, () => text, diagnostics);
 }
@@ -163,10 +163,10 @@ async function exportOne(
   else exportRun(context, flags, places, runId);
 }
 
-/** What options can ask for; one that has not ended has no state. */
+/** The states that options accept; a run that hasn't ended has none. */
 type WantedFacts = Pick<RunSummary, "skill" | "startedAt"> & { readonly state?: RunSummary["state"] };
 
-/** States in which a run did not do what it should, and nobody wanted that. */
+/** States of a run that failed without anyone wanting it. */
 const FAILED: ReadonlySet<RunSummary["state"]> = new Set(["failed", "limited", "refused"]);
 
 function wantedRuns<Run extends WantedFacts>(
@@ -182,21 +182,21 @@ function wantedRuns<Run extends WantedFacts>(
   );
 }
 
-/** The run whose id begins so; only one may. */
+/** The run whose id starts with this; must be unique. */
 function requireRun(places: Places, wanted: string, durable: readonly string[] = []): string {
   const known = [...new Set([...listRunIds(places), ...durable])];
   const found = wanted === "" ? [] : known.filter((id) => id.startsWith(wanted));
   const [only, ...others] = found;
   if (only === undefined) {
     throw new MetierError("run.not_found", `No run has the id \`${wanted}\`.`, {
-      hint: "`metier runs` lists those that are kept.",
+      hint: "`metier runs` lists all runs.",
     });
   }
   if (others.length > 0 && only !== wanted) {
     const some = found.slice(0, 5).join(", ");
     const more = found.length > 5 ? ", …" : "";
-    const message = `\`${wanted}\` is the beginning of ${found.length} ids: ${some}${more}.`;
-    throw new UsageError(message, { hint: "Give more of the id." });
+    const message = `\`${wanted}\` matches ${found.length} ids: ${some}${more}.`;
+    throw new UsageError(message, { hint: "Type more of the id." });
   }
   return only;
 }
@@ -206,8 +206,8 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 function parseAge(text: string): number {
   const age = readAge(text);
   if (age !== undefined) return age;
-  throw new UsageError(`\`--older-than ${text}\` is no age.`, {
-    hint: "Use a number of minutes, hours, days or weeks: 90m, 12h, 30d, 4w.",
+  throw new UsageError(`\`--older-than ${text}\` is not an age.`, {
+    hint: "Use minutes, hours, days or weeks: 90m, 12h, 30d, 4w.",
   });
 }
 
@@ -218,11 +218,11 @@ function readAge(text: string): number | undefined {
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** An age before now, or a date: a day begins at midnight here. */
+/** An age before now, or a date: a day starts at local midnight. */
 function parseSince(text: string): number {
   const age = readAge(text);
   if (age !== undefined) return Date.now() - age;
-  // Without a time, `Date` would take a day to begin in Greenwich. A 30th of February would be one of March.
+  // Without a time, `Date` would start the day in UTC. It would also turn February 30 into a day in March.
   const time = DATE.test(text) ? Date.parse(text.length === 10 ? `${text}T00:00` : text) : Number.NaN;
   const day = new Date(`${text.slice(0, 10)}T00:00Z`);
   if (!Number.isNaN(time) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10)))

@@ -1,4 +1,4 @@
-/** `metier scan`: the dangers in skills, as text, JSON or SARIF; accepted ones are kept in a baseline. */
+/** `metier scan`: reports dangers in skills as text, JSON or SARIF; a baseline keeps accepted findings. */
 import { resolve } from "node:path";
 import { type Diagnostic, hasErrors } from "@metier/base/diagnostic";
 import { EXIT, UsageError } from "@metier/base/errors";
@@ -23,7 +23,7 @@ import { openMetier, workingDirectory } from "../open-metier.ts";
 import { createProgressLine } from "../output/progress.ts";
 import { count } from "../output/style.ts";
 
-/** What was scanned, and what a baseline took out of it. */
+/** The scanned skills, and what a baseline removed. */
 export interface ScanResult {
   readonly skills: readonly ScannedPath[];
   readonly diagnostics: readonly Diagnostic[];
@@ -51,7 +51,7 @@ export const scanAction: Action<ScanFlags> = async (context, flags, ...asked) =>
   if (flags.writeBaseline === undefined && isRefused(result, flags.failOn)) endWith(context, EXIT.no);
 };
 
-/** The one that is asked for, or those that the config names. */
+/** The baseline named by the option, or those in the config. */
 function openBaselines(metier: Metier, file: string | undefined): ScanPolicy {
   const { scan } = metier.config.config;
   const policy = readScanPolicy(file === undefined ? scan : { ...scan, baseline: [file] }, []);
@@ -74,7 +74,7 @@ function isRefused({ skills, diagnostics }: ScanResult, level: ScanSeverity | "n
   );
 }
 
-/** The rules, and so what prints them, are loaded by this command alone. */
+/** Only this command loads the rules and the code that prints them. */
 async function listRules(context: CliContext, flags: ScanFlags): Promise<void> {
   const { listScanRules } = await import("@metier/scan/engine");
   const { rulesText } = await import("../output/scan.ts");

@@ -1,4 +1,4 @@
-/** `metier schema`: the JSON Schemas of the files that people write, each made from the table that reads the file. */
+/** `metier schema`: JSON Schemas for the files people write, each made from the table that reads the file. */
 import { UsageError } from "@metier/base/errors";
 import type { JsonSchema } from "@metier/base/json";
 import { nearestNames } from "@metier/base/text";
@@ -7,7 +7,7 @@ import type { Action } from "../commands/define.ts";
 import { outJson, reply } from "../context.ts";
 
 interface PublishedSchema {
-  /** The files it is for. */
+  /** The files it applies to. */
   readonly file: string;
   load(): Promise<JsonSchema>;
 }
@@ -43,7 +43,7 @@ const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
   },
 };
 
-/** By the names under which they are published. */
+/** By their published names. */
 export async function publishedSchemas(): Promise<Readonly<Record<string, JsonSchema>>> {
   const entries = Object.entries(SCHEMAS).map(async ([name, { load }]) => [name, await load()] as const);
   return Object.fromEntries(await Promise.all(entries));
@@ -60,7 +60,7 @@ export const schemaAction: Action<SchemaFlags, [name: string | undefined]> = asy
   const found = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
   if (found === undefined) {
     const [near] = nearestNames(name, names, 1);
-    throw new UsageError(`There is no schema \`${name}\`.`, {
+    throw new UsageError(`No schema named \`${name}\`.`, {
       hint: near === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean \`${near}\`?`,
     });
   }

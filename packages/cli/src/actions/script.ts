@@ -1,4 +1,4 @@
-/** `metier script`: one script of a skill. Standard output is the script's own; what Metier says goes to standard error. */
+/** `metier script`: runs one script of a skill. Stdout carries the script's output; Metier's messages go to stderr. */
 import { createReadStream, openSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
@@ -69,7 +69,7 @@ async function carryOut(
   }
 }
 
-/** As it is for a program that reads it; a terminal is not given what it would obey. */
+/** A program gets the raw bytes; a terminal gets no control characters that it would obey. */
 function pass(stream: CliContext["io"]["stdout"], text: string): void {
   stream.write(stream.isTerminal ? safeText(text) : text);
 }
@@ -80,14 +80,14 @@ function openInput(context: CliContext, flags: ScriptFlags): Readable | undefine
   if (file === "-") {
     const piped = context.io.input?.();
     if (piped) return piped;
-    throw new UsageError("`--stdin -` reads what is piped in, and nothing is.");
+    throw new UsageError("`--stdin -` reads piped input, but nothing is piped in.");
   }
   const path = resolve(workingDirectory(context, flags), file);
   try {
     return createReadStream(path, { fd: openSync(path, "r") });
   } catch (cause) {
-    const hint = "Name a file that exists and that you may read.";
-    throw new UsageError(`\`--stdin\` cannot be read: ${(cause as Error).message}`, { hint, cause });
+    const hint = "Pass a file that exists and that you may read.";
+    throw new UsageError(`Can't read \`--stdin\`: ${(cause as Error).message}`, { hint, cause });
   }
 }
 
@@ -108,7 +108,7 @@ function finish(context: CliContext, flags: ScriptFlags, metier: Metier, result:
   const { work } = runFolder(metier.places, result.runId);
   const lines = [
     ...diagnostics.map((diagnostic) => diagnosticText(diagnostic, style)),
-    ...(files.length > 0 ? [`It left ${count(files.length, "file")} in ${safeText(work)}.`] : []),
+    ...(files.length > 0 ? [`The script left ${count(files.length, "file")} in ${safeText(work)}.`] : []),
     ...(refusal ? [safeText(`refused: ${refusalText(refusal)}`)] : []),
     ...(error ? [safeText(`error: ${error.message}`)] : []),
     ...(error?.code === "script.missing" ? [describeScripts(metier, result.skill)] : []),

@@ -1,4 +1,4 @@
-/** `metier serve`: the API and a worker in one process, until the user or the system ends it. */
+/** `metier serve`: the API and a worker in one process, until the user or the system stops it. */
 import { join } from "node:path";
 import { EXIT, MetierError, UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -17,8 +17,8 @@ export const serveAction: Action<ServeFlags> = async (context, flags) => {
   const asked = readServiceFlags(context, flags, 0);
   if (flags.migrate) return migrateDatabase(context, flags, asked.shared?.database);
   if (flags.import && asked.shared === undefined) {
-    throw new UsageError("`--import` moves runs to a database, and none is named.", {
-      hint: "Pass `--database` and `--object-store`, too.",
+    throw new UsageError("`--import` needs a database to move runs to.", {
+      hint: "Pass `--database` and `--object-store`.",
     });
   }
   // The service and its libraries are large, and no other command needs them.
@@ -43,22 +43,22 @@ export const serveAction: Action<ServeFlags> = async (context, flags) => {
       const { runs, records, auditLines, blobs } = imported;
       err(
         context,
-        `Moved to the database: ${runs} runs, ${records} records, ${auditLines} lines of the audit log, ${blobs} parts of work folders.`,
+        `Moved to the database: ${runs} runs, ${records} records, ${auditLines} audit log lines, ${blobs} work folder parts.`,
       );
     }
     if (adminKey !== undefined) {
-      err(context, `Admin key, shown this once: ${adminKey}`);
-      err(context, "Send it as `Authorization: Bearer <key>`, or paste it into the inspector's page.");
+      err(context, `Admin key, shown only once: ${adminKey}`);
+      err(context, "Send it as `Authorization: Bearer <key>`, or paste it into the inspector.");
     }
     err(context, `Serving at ${url}. Press Ctrl-C to stop.`);
-    if (page !== undefined) err(context, `The inspector is the page at ${url}; sign in with a key.`);
+    if (page !== undefined) err(context, `Inspector: open ${url} and sign in with a key.`);
   }
   await new Promise<void>((resolve) => void io.onInterrupt(resolve));
-  if (!flags.json) err(context, "Stopping: runs go on when the service starts again.");
+  if (!flags.json) err(context, "Stopping. Runs continue when the service starts again.");
   await stop(STOP_MS);
 };
 
-/** Beside a service that is at work: it reads the keys anew when it meets one that it does not know. */
+/** Works next to a running service, which rereads the keys when it meets one it doesn't know. */
 async function rotateKey(context: CliContext, flags: ServeFlags): Promise<void> {
   const file = join(durableFolder(context, flags), "master-key.json");
   const { rotateMasterKey } = await import("@metier/durable/snapshots");
@@ -70,8 +70,8 @@ async function rotateKey(context: CliContext, flags: ServeFlags): Promise<void> 
   const { newest: key } = rotated.value;
   reply(context, flags, { key, file }, () =>
     [
-      `Key ${key} is the newest of \`${safeLine(file)}\`.`,
-      "Older keys stay there, and open what was written under them. A service that runs now uses the new one after its next start.",
+      `Key ${key} is now the newest in \`${safeLine(file)}\`.`,
+      "Older keys stay in the file and still open what they encrypted. A running service uses the new key after its next start.",
     ].join("\n"),
   );
 }

@@ -1,6 +1,6 @@
 /**
- * `metier setup`: what usable skills want to have installed, and, with `--install`, its installation: of system packages
- * only after a person at a terminal typed the word.
+ * `metier setup`: lists what usable skills need installed. `--install` installs it; system packages only after a
+ * person at a terminal types the word.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { CancelledError, EXIT, MetierError } from "@metier/base/errors";
@@ -36,7 +36,7 @@ export const setupAction: Action<SetupFlags> = async (context, flags, ...names) 
     endWith(context, EXIT.prerequisite);
 };
 
-/** Those that can be used and want anything. One that is named must be usable. */
+/** Usable skills that need anything. A skill that is named must be usable. */
 async function chooseSkills(metier: Metier, names: readonly string[]): Promise<readonly Skill[]> {
   if (names.length === 0) {
     const { namesPackages } = await import("@metier/run/engine");
@@ -47,12 +47,14 @@ async function chooseSkills(metier: Metier, names: readonly string[]): Promise<r
   return names.map((name) => {
     const skill = metier.require(name);
     if (skill.status === "enabled") return skill;
-    const message = `\`${name}\` cannot be used: ${skill.reason ?? skill.status}.`;
-    throw new MetierError("setup.refused", message, { hint: `\`metier doctor ${skill.name}\` says more.` });
+    const message = `\`${name}\` can't be used: ${skill.reason ?? skill.status}.`;
+    throw new MetierError("setup.refused", message, {
+      hint: `Run \`metier doctor ${skill.name}\` for details.`,
+    });
   });
 }
 
-/** One after the other: each may download a lot. */
+/** One after the other, since each may download a lot. */
 async function setUpAll(
   context: CliContext,
   { install: build }: SetupFlags,
@@ -69,7 +71,7 @@ async function setUpAll(
   });
 }
 
-/** Names that no package can have were left out when the skill was read. */
+/** Impossible package names were dropped when the skill was read. */
 function badNames({ catalog }: Metier, skills: readonly Skill[]): readonly Diagnostic[] {
   const locations = new Set(skills.map(({ location }) => location));
   return catalog.diagnostics.filter(({ code, path }) => code === "package.name" && locations.has(path));
@@ -85,14 +87,14 @@ async function install(
   if (diagnostics.some(({ code }) => code === "environment.failed")) endWith(context, EXIT.failed);
   if (command) {
     await installPackages(context, command, environment, context.io.interactive && !json);
-    out(context, "The system packages are installed.");
+    out(context, "System packages installed.");
   }
   const isLeft = packages.some(({ status }) => status === "left-out");
   const isAbsent = setUps.some(({ environments }) => environments.some(({ status }) => status === "absent"));
   if (isLeft || isAbsent) endWith(context, report.hasApt ? EXIT.refused : EXIT.prerequisite);
 }
 
-/** Whether an installation would bring anything; what it cannot bring has a diagnostic that says why. */
+/** Whether an installation would add anything; a diagnostic explains what it can't add. */
 function isLacking({ command, setUps }: SetUpReport): boolean {
   return (
     command !== undefined ||
@@ -119,7 +121,7 @@ export interface DecidedPackage extends PackageState {
 
 export interface PackageDecision {
   readonly packages: readonly DecidedPackage[];
-  /** What installs those that are to be installed. */
+  /** The command that installs them. */
   readonly command?: readonly string[];
   /** Whether this system has apt at all. */
   readonly hasApt: boolean;
@@ -158,18 +160,19 @@ function whyLeftOut(
 ): string | undefined {
   if (!isForTrusted(state)) {
     const [first] = state.skills;
-    return `no trusted skill wants it; \`metier trust ${first?.scope}:${first?.name}\` trusts the one that does`;
+    return `only untrusted skills need it; run \`metier trust ${first?.scope}:${first?.name}\` to trust one`;
   }
-  if (!hasApt) return "this system has no apt: install what it calls this package by hand";
-  if (archive === undefined) return "there is no `apt-cache` that could say whether the archive has it";
+  if (!hasApt) return "this system has no apt; install the equivalent package yourself";
+  if (archive === undefined)
+    return "`apt-cache` is missing, so Metier can't check whether the archive has it";
   if (archive.has(state.name)) return undefined;
-  return "it is not in the archive that apt knows; `apt-get update` may bring it";
+  return "apt's archive doesn't have it; try `apt-get update`";
 }
 
 const WORD = "install";
 const LIMITS = { timeoutMs: 60 * 60_000, maxOutputBytes: 65_536 };
 
-/** Throws unless everything went well. */
+/** Throws unless everything succeeded. */
 async function installPackages(
   context: CliContext,
   command: readonly string[],
@@ -180,10 +183,10 @@ async function installPackages(
   const text = command.join(" ");
   const hint = `To install them yourself: ${text}`;
   if (!canAsk) {
-    const message = "System packages are installed only after a person confirms it in a terminal.";
+    const message = "System packages are installed only after you confirm in a terminal.";
     throw new MetierError("setup.refused", message, { hint });
   }
-  const typed = await io.ask(`Type \`${WORD}\` to run it, anything else to leave it: `);
+  const typed = await io.ask(`Type \`${WORD}\` to run it; anything else cancels: `);
   if (typed.trim() !== WORD) {
     const message = `Nothing was installed: the answer was not \`${WORD}\`.`;
     throw new MetierError("setup.refused", message, { hint });
@@ -191,7 +194,7 @@ async function installPackages(
   const [name = "", ...args] = command;
   const program = createCommandFinder(environment)(name);
   if (program === undefined) {
-    throw new MetierError("setup.unavailable", `\`${name}\` is not found.`, { hint });
+    throw new MetierError("setup.unavailable", `\`${name}\` was not found.`, { hint });
   }
   const { runProcess } = await import("@metier/sandbox");
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
@@ -206,10 +209,10 @@ async function installPackages(
       onOutput: (stream, chunk) => io[stream].write(decoders[stream].decode(chunk, { stream: true })),
     }),
   );
-  if (outcome.ended === "cancelled") throw new CancelledError("Cancelled while apt was at work.");
+  if (outcome.ended === "cancelled") throw new CancelledError("Cancelled while apt was running.");
   if (outcome.exitCode === 0) return;
   const how = outcome.reason ?? `\`${text}\` ended with ${outcome.exitCode ?? outcome.ended}.`;
   throw new MetierError("setup.failed", `The packages were not installed: ${how}`, {
-    hint: "What it said stands above.",
+    hint: "See its output above.",
   });
 }

@@ -1,7 +1,7 @@
 /**
- * A skill that is named by where it is: `./folder`, `path/to/SKILL.md`, or the name of a folder right here, as `metier new`
- * leaves it. It is used like a skill of `--path`: exactly this one, whatever else has its name, and trusted no more than
- * others from there.
+ * A skill named by its location: `./folder`, `path/to/SKILL.md`, or the name of a folder right here, as `metier new`
+ * leaves it. It is used like a skill from `--path`: exactly this one, even if others share its name, and with no more
+ * trust.
  */
 import { lstatSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -16,15 +16,15 @@ import { openMetier, workingDirectory } from "../open-metier.ts";
 
 interface OpenedSkill {
   readonly metier: Metier;
-  /** What `metier` knows the skill by. */
+  /** The name `metier` knows the skill by. */
   readonly address: string;
-  /** The command that trusts it, if it was named by its path and is not trusted. */
+  /** The command that trusts it, if it was named by its path and isn't trusted. */
   readonly trustWith?: string;
-  /** `--path`, and where the skill is, if it was named by that. */
+  /** `--path`, plus the skill's location if it was named by that. */
   readonly paths: readonly string[];
 }
 
-/** `word`: a name, `scope:name` or a path. A name that is not found is left for the run to refuse. */
+/** `word` is a name, `scope:name` or a path. A name that isn't found is left for the run to refuse. */
 export async function openSkill(
   context: CliContext,
   flags: CommonFlags,
@@ -45,12 +45,12 @@ export async function openSkill(
   return openAt(context, open, `./${word}`, folder, more);
 }
 
-/** Names have neither a slash nor a dot at either end. */
+/** Names have no slash, and no dot at either end. */
 function isPath(word: string): boolean {
   return word.includes("/") || word === "." || word === ".." || /\.(?:md|ya?ml)$/i.test(word);
 }
 
-/** Right here, and nobody else's: in a folder that is shared, a name must not mean what others put there. */
+/** Only in this folder, and only if it is the user's: in a shared folder, a name must not run what others put there. */
 function isOwnSkillFolder(folder: string): boolean {
   const isThere = lstatSync(join(folder, SKILL_FILE), { throwIfNoEntry: false })?.isFile() ?? false;
   return isThere && isOwnFolder(folder);
@@ -68,7 +68,7 @@ async function openAt(
   const stats = statSync(named, { throwIfNoEntry: false });
   if (stats === undefined) {
     throw new UsageError(`\`${word}\` does not exist.`, {
-      hint: "Name a skill folder, a `SKILL.md`, or a skill that `metier list` shows.",
+      hint: "Pass a skill folder, a `SKILL.md`, or a skill that `metier list` shows.",
     });
   }
   const isSkillFile = !stats.isDirectory() && basename(named).toLowerCase() === SKILL_FILE.toLowerCase();
@@ -96,25 +96,28 @@ function requireSkillAt({ catalog }: Metier, word: string, location: string): Sk
   const below = catalog.all.filter(({ directory }) => isInside(realPathOr(directory), real));
   const [first] = below;
   if (first) {
-    throw new UsageError(`\`${word}\` holds ${below.length === 1 ? "a skill" : "skills"}, but is not one.`, {
-      hint: `Name one, as in \`${word.replace(/\/+$/, "")}/${relative(real, realPathOr(first.directory))}\`.`,
-    });
+    throw new UsageError(
+      `\`${word}\` holds ${below.length === 1 ? "a skill" : "skills"}, but isn't a skill itself.`,
+      {
+        hint: `Pass one, such as \`${word.replace(/\/+$/, "")}/${relative(real, realPathOr(first.directory))}\`.`,
+      },
+    );
   }
   const errors = catalog.diagnostics
     .filter(({ severity, path }) => severity === "error" && isInside(realPathOr(path), real))
     .map(({ message }) => safeLine(message));
-  throw new UsageError([`\`${word}\` is not a skill that can be run.`, ...errors].join(" "), {
-    hint: `\`metier validate ${word}\` says what is wrong with it.`,
+  throw new UsageError([`\`${word}\` is not a runnable skill.`, ...errors].join(" "), {
+    hint: `\`metier validate ${word}\` shows what is wrong with it.`,
   });
 }
 
-/** Only an address that leads to this very skill: its name may be another one's, too. */
+/** Only an address that leads to this very skill, since another may share its name. */
 function addressOf({ catalog }: Metier, skill: Skill, word: string): string {
   const address = [skill.name, `${skill.scope}:${skill.name}`].find((one) => catalog.get(one) === skill);
   if (address !== undefined) return address;
   const other = catalog.get(`${skill.scope}:${skill.name}`)?.location ?? "";
-  throw new UsageError(`\`${word}\` has the name of the skill at \`${other}\`, which comes first.`, {
-    hint: "Leave out the `--path` that brings it, or rename one of the two.",
+  throw new UsageError(`\`${word}\` has the same name as the skill at \`${other}\`, which comes first.`, {
+    hint: "Leave out the `--path` that adds it, or rename one of the two.",
   });
 }
 
@@ -128,12 +131,12 @@ export function tellTrust(
   err(context, `Not trusted: it sees only its own folder. To trust it: ${safeText(trustWith)}`);
 }
 
-/** What to type after `metier run` for a skill that lies in `folder`. */
+/** What to type after `metier run` for a skill in `folder`. */
 export async function pathToType({ io }: CliContext, folder: string): Promise<string> {
   const path = relative(io.cwd, folder);
   const isBelow = path !== "" && !path.startsWith("..") && !isAbsolute(path);
   const shown = isBelow ? `./${path}` : folder;
   if (/^[\w@%+=:,./-]+$/.test(shown)) return shown;
-  const { quoteWord } = await import("@metier/sandbox"); // Rare enough to load it then.
+  const { quoteWord } = await import("@metier/sandbox"); // Rare enough to load on demand.
   return quoteWord(shown);
 }

@@ -1,4 +1,4 @@
-/** What `metier new` writes: the skill, a test and an eval that run as they are, for each template. */
+/** The files `metier new` writes for each template: the skill, a test and an eval that run unchanged. */
 import type { NewFlags } from "../commands/authoring.ts";
 
 interface TemplateFile {
@@ -9,9 +9,9 @@ interface TemplateFile {
 
 interface Template {
   readonly body: string;
-  /** Besides the skill file, its test and its evals. */
+  /** Files besides the skill file, its test and its evals. */
   readonly files: readonly TemplateFile[];
-  /** A case that shows how this kind of skill is tested. */
+  /** A case that shows how to test this kind of skill. */
   readonly test: (name: string) => string;
 }
 
@@ -31,7 +31,7 @@ export function templateFiles(
   ];
 }
 
-/** A description to begin with: valid, and plainly in need of the author's words. */
+/** A valid first description that clearly asks for the author's own words. */
 function defaultDescription(name: string): string {
   const words = name.replaceAll("-", " ");
   return `Help with ${words}. Use when the user asks for ${words}.`;
@@ -68,7 +68,7 @@ const SCRIPT_BODY = `1. Run the script with the user's input and read what it pr
 `;
 
 const SCRIPT = `#!/bin/sh
-# Prints what it was given, counted. Replace by the work of this skill.
+# Prints its input with a count. Replace it with the work of this skill.
 set -eu
 if [ $# -lt 1 ]; then
   echo "usage: main.sh <input>" >&2
@@ -156,7 +156,7 @@ function evalsOf(name: string, words: string): object {
         expected_output: "The result first, then what was checked.",
         assertions: [
           { text: "The input is used", contains: "green" },
-          "The answer begins with the result, not with a plan.",
+          "The answer starts with the result, not with a plan.",
         ],
       },
     ],

@@ -1,6 +1,6 @@
 /**
- * Durable runs of the command line, as they are recorded: the order of any durable run, and beside it where it was started,
- * so that a later command sees the same folders, skills and configuration.
+ * How durable runs of the command line are recorded: the order of any durable run, plus where it was started, so that
+ * a later command sees the same folders, skills and configuration.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -40,19 +40,19 @@ const placeShape = recordShape<TerminalPlace>(
   ["config", "preset", "paths", "profile", "out"],
 );
 
-/** `undefined`: another version wrote it. */
+/** `undefined` if another version wrote it. */
 export function readTerminalPlace({ order }: Pick<DurableRun, "order">): TerminalPlace | undefined {
   return fitShape(placeShape, order.terminal);
 }
 
-/** Where journal, snapshots and keys are: the folder of `metier serve`, too. */
+/** The folder for journal, snapshots and keys, shared with `metier serve`. */
 export function durableFolder(context: CliContext, flags: CommonFlags): string {
   return join(metierPlaces(homeFolder(context, flags), context.io.environment).state, "service");
 }
 
 /**
- * What a look at the journal finds; nothing where there is none. It is read beside the process that writes it, and loads
- * nothing where nothing was ever durable.
+ * Reads the journal next to the process that writes it. Returns nothing, and loads nothing, if no run was ever
+ * durable.
  */
 export async function readDurableRuns<Found>(
   context: CliContext,
@@ -64,7 +64,7 @@ export async function readDurableRuns<Found>(
   const { readLocal } = await import("@metier/durable/local");
   const reader = await readLocal({ folder });
   if (!reader.ok) {
-    if (!flags.json) err(context, `Durable runs cannot be read: ${reader.refusal.message}`);
+    if (!flags.json) err(context, `Can't read durable runs: ${reader.refusal.message}`);
     return undefined;
   }
   try {
@@ -74,7 +74,7 @@ export async function readDurableRuns<Found>(
   }
 }
 
-/** For one run alone. Thrown: another process has the folder, there is no SQLite, or the key cannot be used. */
+/** For one run alone. Throws if another process holds the folder, SQLite is missing, or the key can't be used. */
 export async function openDurably(
   context: CliContext,
   flags: CommonFlags,
@@ -94,12 +94,12 @@ export async function openDurably(
 /** As long as other runs are kept. */
 const KEEP_MS = 30 * 86_400_000;
 
-/** Where there is no service, nobody else does it. */
+/** Without a service, nobody else does it. */
 async function removeOld(local: LocalState): Promise<void> {
   if ((await local.journal.purge(Date.now() - KEEP_MS)) > 0) await removeUnneeded(local);
 }
 
-/** A service has more in the folder than runs: what its skills consist of. */
+/** A service keeps more than runs in the folder: the contents of its skills. */
 export async function removeUnneeded(local: LocalState): Promise<void> {
   const { collectSnapshots } = await import("@metier/service");
   await collectSnapshots(local);

@@ -1,4 +1,4 @@
-/** `metier test`: the cases beside skills; what came of them as text for people, JSON, or JUnit XML for build servers. */
+/** `metier test`: runs the cases next to skills and reports them as text, JSON, or JUnit XML for build servers. */
 import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -36,7 +36,7 @@ export const testAction: Action<TestFlags> = async (context, flags, ...asked) =>
   if (report.failed > 0 || report.cases.length === 0 || faults.length > 0) endWith(context, EXIT.no);
 };
 
-/** The stage behind it is loaded by this command alone. */
+/** Only this command loads the code that runs tests. */
 async function testAll(
   context: CliContext,
   flags: TestFlags,
@@ -63,19 +63,19 @@ async function testAll(
   });
 }
 
-/** A skill that only its path leads to is not found by its name alone. */
+/** A skill that only its path leads to can't be found by name. */
 function trustByPath({ name, scope, root }: Skill, cwd: string): string {
   return scope === "custom" ? ` From here: ${trustCommand(name, "--path", relative(cwd, root) || ".")}.` : "";
 }
 
-/** Of the user's config what holds a run, and nothing of what it may reach. */
+/** The parts of the user's config that limit a run, but nothing that widens its reach. */
 function rulesOf({ sandbox, tools, runs, scan }: Config): Readonly<Record<string, unknown>> {
   return { sandbox: { ...sandbox, network: [], read: [], write: [] }, tools, runs, scan };
 }
 
 function requireFile(skill: Skill): Skill {
   if (skill.location !== "") return skill;
-  throw new UsageError(`Skill \`${skill.name}\` has no file, so there are no tests beside it.`);
+  throw new UsageError(`Skill \`${skill.name}\` has no file, so it has no tests next to it.`);
 }
 
 function skillsBelow({ catalog }: Metier, path: string): readonly Skill[] {
@@ -84,12 +84,12 @@ function skillsBelow({ catalog }: Metier, path: string): readonly Skill[] {
   if (below.length > 0) return below;
   const isFaulty = !existsSync(path) || catalog.diagnostics.some((entry) => isFaultBelow(entry, [path]));
   if (isFaulty) throw pathRefusal(catalog, path);
-  throw new SkillError(`No skill was found in \`${path}\`.`, "skill.not_found", {
-    hint: "A skill is a folder with a `SKILL.md`; name one, or a folder of them.",
+  throw new SkillError(`No skill found in \`${path}\`.`, "skill.not_found", {
+    hint: "Pass a folder with a `SKILL.md`, or a folder of skills.",
   });
 }
 
-/** A skill that cannot be loaded cannot be tested, which must not look like success. */
+/** A skill that can't be loaded can't be tested, and that must not look like success. */
 function isFaultBelow({ severity, path }: Diagnostic, paths: readonly string[]): boolean {
   return severity === "error" && paths.some((folder) => isInside(path, folder));
 }
@@ -107,7 +107,7 @@ function testText(report: TestReport, cwd: string, style: Style): string {
   return [...groups, "", ending, ...hintLines(cases)].join("\n");
 }
 
-/** Each once, however many cases of a skill have it. */
+/** Each once, even if several cases of a skill report it. */
 function hintLines(cases: readonly CaseResult[]): readonly string[] {
   const hints = new Set(cases.flatMap(({ hint }) => hint ?? []));
   return [...hints].map((hint) => `  → ${safeLine(hint)}`);
@@ -123,10 +123,10 @@ function caseText({ name, file, line, passed, problems }: CaseResult, cwd: strin
 function noTestText(report: TestReport): string {
   const { filtered } = report;
   if (filtered > 0) {
-    return `None of ${count(filtered, "case")} fits the filter, which is looked for in the names of cases and of skills.`;
+    return `None of ${count(filtered, "case")} matches the filter, which checks the names of cases and skills.`;
   }
-  const hint = "A test is a file `tests/<name>.test.yaml` beside the skill's `SKILL.md`.";
-  return `No test was found.${untestedText(report)} ${hint}`;
+  const hint = "A test is a file `tests/<name>.test.yaml` next to the skill's `SKILL.md`.";
+  return `No tests found.${untestedText(report)} ${hint}`;
 }
 
 const MOST_NAMES = 10;
@@ -161,7 +161,7 @@ function junitCase({ skill, name, file, line, problems, hint, durationMs }: Case
   return `    <testcase ${attributes}>\n      <failure message="${attribute(problems[0] ?? "")}">${text}</failure>\n    </testcase>`;
 }
 
-/** Also as content; a line end in an attribute would be read as a blank. */
+/** Also for content; a line break in an attribute would be read as a space. */
 function attribute(text: string): string {
   return escapeXml(safeText(text)).replaceAll('"', "&quot;").replaceAll("\n", "&#10;");
 }

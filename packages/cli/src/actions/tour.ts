@@ -1,4 +1,4 @@
-/** `npm start`: Metier on its own bundled skills and a small project of its own making, in a temporary folder. */
+/** `npm start`: shows Metier on its bundled skills and a small sample project in a temporary folder. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -17,7 +17,7 @@ import { runAction } from "./run.ts";
 import { validateAction } from "./validate.ts";
 
 export const tourAction: Action = async (context, flags) => {
-  if (flags.json) throw new UsageError("The tour is for reading; it has no JSON form.");
+  if (flags.json) throw new UsageError("The tour has no JSON output.");
   const folder = mkdtempSync(join(tmpdir(), "metier-tour-"));
   try {
     const [home, cwd] = [join(folder, "home"), join(folder, "project")];
@@ -30,7 +30,7 @@ export const tourAction: Action = async (context, flags) => {
   }
 };
 
-/** What `metier validate` takes for granted. */
+/** The flags that `metier validate` expects. */
 const VALIDATE = { strict: false, format: "text", fix: false, watch: false } as const;
 
 async function show(context: CliContext, flags: CommonFlags, own: CommonFlags): Promise<void> {
@@ -48,14 +48,14 @@ async function show(context: CliContext, flags: CommonFlags, own: CommonFlags): 
   const last = { ...quiet };
   await runAction(last, task.flags, TOUR_SKILL, TOUR_TASK);
   keepRuns(context, task.flags, own);
-  endWith(context, last.code); // What the steps before show is also what is wrong; this one has to work.
+  endWith(context, last.code); // The steps before may end with problems, since they show some; this one has to work.
   out(
     context,
-    "\nNext: `npx metier --help`, README.md, and `npx metier inspect`: this run and all skills in your browser.",
+    "\nNext: `npx metier --help`, README.md, or `npx metier inspect` to see this run and all skills in your browser.",
   );
 }
 
-/** The tour's folders go with it; its run is for whoever wants to look at it afterwards. */
+/** Deletes the tour's folders but keeps its run, so that the user can look at it later. */
 function keepRuns(context: CliContext, flags: CommonFlags, own: CommonFlags): void {
   const placesOf = (home: string | undefined) => metierPlaces(home, context.io.environment);
   const [from, to] = [placesOf(homeFolder(context, flags)), placesOf(homeFolder(context, own))];
@@ -64,7 +64,7 @@ function keepRuns(context: CliContext, flags: CommonFlags, own: CommonFlags): vo
     mkdirSync(to.runs, { recursive: true, mode: 0o700 });
     cpSync(from.runs, to.runs, { recursive: true });
   } catch {
-    // The home cannot be written to: the tour was shown all the same.
+    // The home folder isn't writable; the tour was shown anyway.
   }
 }
 
@@ -74,15 +74,15 @@ export const TOUR_TASK = `Summarize ${NOTES_FILE} in three lines, and say how ma
 
 interface TourTask {
   readonly flags: RunFlags;
-  /** The same as a person would type it. */
+  /** The task as a person would type it. */
   readonly command: string;
   /** Which model answers. */
   readonly note: string;
 }
 
 /**
- * The run at the end. With a model of the user's it is a live one; without, a recorded model is replayed, while loop,
- * tools and sandbox are the real ones. `flags` are those of the temporary folders, `own` those of the user, whose config may name a model.
+ * The run at the end: live if the user has a model; otherwise a recorded model is replayed, while loop, tools and
+ * sandbox are real. `flags` point to the temporary folders, `own` to the user's, whose config may name a model.
  */
 async function prepareTask(context: CliContext, flags: CommonFlags, own: CommonFlags): Promise<TourTask> {
   const base = {
@@ -105,17 +105,17 @@ async function prepareTask(context: CliContext, flags: CommonFlags, own: CommonF
   return {
     flags: { ...flags, ...base, replay },
     command: `${command} --replay recordings/${name}.jsonl`,
-    note: ` (no model is configured: a recorded one is replayed; ${describeReal(sandbox)})`,
+    note: ` (no model is configured, so this replays a recorded one; ${describeReal(sandbox)})`,
   };
 }
 
 function describeReal(sandbox: Sandbox | undefined): string {
-  if (!sandbox) return "loop and tools are real, there is no sandbox here";
-  if (!sandbox.runsPrograms) return "loop and tools are real, commands run in an interpreted shell";
+  if (!sandbox) return "loop and tools are real; no sandbox works here";
+  if (!sandbox.runsPrograms) return "loop and tools are real; commands run in an interpreted shell";
   return "loop, tools and sandbox are real";
 }
 
-/** A project with what projects have: a good skill, a messy one, one that shadows a bundled skill, one that lacks a program. */
+/** A typical project: a good skill, a messy one, one that shadows a bundled skill, and one that lacks a program. */
 const SKILLS: Readonly<Record<string, string>> = {
   "changelog/SKILL.md": `---
 name: changelog
@@ -159,7 +159,7 @@ Present: Ada, Jun, Sol.
 - Open: whether 2.3 still gets fixes. To be decided next week.
 `;
 
-/** Writes it below `folder`, which exists. */
+/** Writes it into `folder`, which exists. */
 export function writeTourProject(folder: string): void {
   for (const [path, content] of Object.entries(SKILLS)) {
     const file = join(folder, ".metier", "skills", path);

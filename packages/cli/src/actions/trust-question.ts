@@ -1,6 +1,6 @@
 /**
- * The first-use question: which skills a folder brings, what its config file would change, and the answer. Only a clear
- * yes or no is recorded. Enter, or text that is neither, means "not now".
+ * The first-use question: lists a folder's skills and what its config file would change. Records only a clear yes or
+ * no; anything else means "not now".
  */
 import { relative } from "node:path";
 import { UsageError } from "@metier/base/errors";
@@ -61,7 +61,7 @@ function questionText(question: TrustQuestion, metier: Metier): string {
   const intro =
     about === "config-changed"
       ? `The config file of the trusted folder ${safeLine(folder)} has changed.`
-      : `${safeLine(folder)} brings ${skillsText(question, metier)}.`;
+      : `${safeLine(folder)} contains ${skillsText(question, metier)}.`;
   return [
     intro,
     ...(config ? configLines(config.path, metier) : []),
@@ -78,7 +78,7 @@ function skillsText({ roots, skills }: TrustQuestion, { catalog }: Metier): stri
   return `${count(skills, "skill")}${shown.length > 0 ? `: ${shown.join(", ")}${more}` : ""}`;
 }
 
-/** Only what a yes would put in force: an untrusted file may make limits stricter in any case. */
+/** Only settings that a yes would enable: an untrusted file may tighten limits anyway. */
 function configLines(path: string, { config, project }: Metier): readonly string[] {
   const name = safeLine(relative(project.root, path) || path);
   const keys = config.projectFile?.ungranted ?? [];

@@ -1,4 +1,4 @@
-/** `metier trust`, `metier untrust`, `metier trust list`: a user's decisions, recorded and taken back. */
+/** `metier trust`, `metier untrust`, `metier trust list`: records, withdraws and lists a user's decisions. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDigest } from "@metier/base/digest";
@@ -39,17 +39,15 @@ export const untrustAction: Action = async (context, flags, ...targets) => {
   );
   const folders = revoked.flatMap((grants) => grants.folders.map(({ path }) => path));
   const skills = revoked.flatMap((grants) => grants.skills.map(({ name, digest }) => ({ name, digest })));
-  const lines = [...folders, ...skills.map(({ name }) => name)].map(
-    (what) => `No longer recorded: ${safeLine(what)}`,
-  );
+  const lines = [...folders, ...skills.map(({ name }) => name)].map((what) => `Withdrawn: ${safeLine(what)}`);
   if (lines.length === 0) {
     endWith(context, EXIT.no);
-    lines.push("Nothing of that was recorded; `metier trust list` shows what is.");
+    lines.push("Nothing to withdraw. `metier trust list` shows what is recorded.");
   }
   reply(context, flags, { folders, skills }, () => lines.join("\n"));
 };
 
-/** The folder of a skill that lies where nobody looks: as `metier run ./x` takes it, so it is trusted. */
+/** The folder of a skill outside all searched folders: trusted the way `metier run ./x` finds it. */
 function findUnknownSkill({ catalog, places }: Metier, target: string, cwd: string): string | undefined {
   const path = expandPath(target, places.home, cwd);
   if (!looksLikePath(target) || !existsSync(join(path, SKILL_FILE))) return undefined;
@@ -68,7 +66,7 @@ async function grantUnknown(
   const { metier, address } = await openSkill(context, flags, path);
   try {
     const granted = grantOne(metier, metier.require(address));
-    return { ...granted, text: `${granted.text}\n  \`metier run ${safeLine(target)}\` runs it.` };
+    return { ...granted, text: `${granted.text}\n  Run it with \`metier run ${safeLine(target)}\`.` };
   } finally {
     await metier.capabilities.close();
   }
@@ -86,14 +84,14 @@ interface Granted {
   readonly text: string;
 }
 
-/** A folder on disk, or the name of a skill; what looks like a path is one. */
+/** A folder on disk, or a skill name; a target that looks like a path is one. */
 function grant(metier: Metier, target: string, cwd: string): Granted {
   const path = expandPath(target, metier.places.home, cwd);
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   if (!looksLikePath(target) && metier.has(target)) return grantOne(metier, metier.require(target));
   if (!isFolder) {
     if (looksLikePath(target))
-      throw new UsageError(`\`${target}\` is not a folder.`, { hint: "Name a folder or a skill." });
+      throw new UsageError(`\`${target}\` is not a folder.`, { hint: "Pass a folder or a skill." });
     return grantOne(metier, metier.require(target));
   }
   const skill = metier.catalog.all.find(
@@ -104,8 +102,8 @@ function grant(metier: Metier, target: string, cwd: string): Granted {
 
 function grantWhole(metier: Metier, folder: string): Granted {
   if (isInside(realPathOr(metier.places.home), folder)) {
-    const message = `\`${folder}\` holds your home folder: trusting it would trust everything you ever clone.`;
-    throw new UsageError(message, { hint: "Name the project or skills folder you mean." });
+    const message = `\`${folder}\` contains your home folder; trusting it would trust everything you ever clone.`;
+    throw new UsageError(message, { hint: "Pass the project or skills folder you mean." });
   }
   refuseWithoutEffect(metier, folder);
   const config = folder === realPathOr(metier.project.root) ? projectConfigOf(metier) : undefined;
@@ -113,21 +111,21 @@ function grantWhole(metier: Metier, folder: string): Granted {
   const outcome = recordFolder(metier, question, "trusted");
   if (!outcome.ok) throw new UsageError(outcome.refusal.message, { hint: outcome.refusal.hint });
   const also = config ? `, with ${config.path} as it is now` : "";
-  // Skills of custom paths are trusted one by one: a folder's grant is for a project or a user's folder.
+  // Skills from custom paths are trusted one by one: a folder grant covers a project or a user's folder.
   const foreign = metier.catalog.all.filter(
     ({ scope, directory }) => scope === "custom" && isInside(realPathOr(directory), folder),
   );
   const note =
     foreign.length > 0
-      ? `\n  ${count(foreign.length, "skill")} of a custom path in it stay untrusted; use \`metier trust <skill>\` or \`skills.trusted-paths\`.`
+      ? `\n  ${count(foreign.length, "skill")} from a custom path in it stay untrusted; use \`metier trust <skill>\` or \`skills.trusted-paths\`.`
       : "";
   return { kind: "folder", target: folder, text: `Trusted: the folder ${safeLine(folder + also)}${note}` };
 }
 
-/** Where a project keeps what Metier reads, or what makes a folder a project. */
+/** Folders and files that make a folder a project, or that Metier reads in one. */
 const PROJECT_MARKS = [".git", ".metier", ".agents", ".claude"];
 
-/** A folder's grant is for a project, or for a folder of skills that is searched. */
+/** A folder grant is for a project, or for a folder that is searched for skills. */
 function refuseWithoutEffect({ roots, project }: Metier, folder: string): void {
   const searched = [project.root, ...roots.flatMap(({ path, grantFolder }) => [path, grantFolder])];
   const isSearched = searched.some((path) => {
@@ -136,19 +134,19 @@ function refuseWithoutEffect({ roots, project }: Metier, folder: string): void {
   });
   if (isSearched || PROJECT_MARKS.some((mark) => existsSync(join(folder, mark)))) return;
   throw new UsageError(
-    `\`${folder}\` is neither a project nor searched for skills: nothing to trust there.`,
+    `\`${folder}\` is not a project and is not searched for skills, so there is nothing to trust.`,
     {
-      hint: "Name a skill's folder in it (`metier trust ./folder/skill`), or add it to `skills.trusted-paths` in your config.",
+      hint: "Pass a skill's folder in it (`metier trust ./folder/skill`), or add it to `skills.trusted-paths` in your config.",
     },
   );
 }
 
-/** Of a server's skill what the server declares counts; nothing of it has to be here. */
+/** For a server's skill, what the server declares counts; nothing of it has to be on this machine. */
 function grantOne(metier: Metier, skill: Skill): Granted {
   if (skill.remote) {
     const { server, files } = skill.remote;
     const { digest } = approveRemote(metier.places, skill.name, skill.remote);
-    const text = `Approved: ${skill.name} of the MCP server ${server}, ${count(files.length, "file")} as it declares them now (${digest})`;
+    const text = `Approved: ${skill.name} from the MCP server ${server}, ${count(files.length, "file")} as declared now (${digest})`;
     return { kind: "skill", target: skill.name, digest, files: files.length, text: safeLine(text) };
   }
   const outcome = identifyContent(skill);
@@ -177,6 +175,6 @@ function showGrants(context: CliContext, flags: CommonFlags, { folders, skills }
     ),
     ...skills.map(({ name, location, digest }) => `skill   trusted  ${name}  ${location}  ${digest}`),
   ];
-  const none = "Nothing is recorded yet; `metier trust` trusts this project.";
+  const none = "Nothing recorded yet. `metier trust` trusts this project.";
   reply(context, flags, { folders, skills: counted }, () => lines.map(safeLine).join("\n") || none);
 }

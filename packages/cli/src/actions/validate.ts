@@ -1,4 +1,7 @@
-/** `metier validate`: every problem of every skill file at some paths; optionally repaired, optionally again and again. */
+/**
+ * `metier validate`: reports every problem of the skill files at some paths; can repair them, and can watch for
+ * changes.
+ */
 import { resolve } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { EXIT, UsageError } from "@metier/base/errors";
@@ -43,15 +46,15 @@ function refuseContradictions({ strict, profile, watch, json, format }: Validate
     });
   }
   if (watch && (json || format === "json" || format === "sarif")) {
-    throw new UsageError("`--watch` prints one result after another, which is not one JSON value.", {
-      hint: "Leave out `--watch`, or the format.",
+    throw new UsageError("`--watch` prints many results, which can't be one JSON value.", {
+      hint: "Leave out `--watch` or the format.",
     });
   }
 }
 
 /** Until interrupted. */
 function repeat(context: CliContext, paths: readonly string[], once: () => Promise<boolean>): Promise<void> {
-  err(context, "Watching for changes; Ctrl-C ends.");
+  err(context, "Watching for changes. Press Ctrl-C to stop.");
   return new Promise((end) => {
     const stop = watchFolders(
       () => paths,
@@ -69,7 +72,7 @@ function repeat(context: CliContext, paths: readonly string[], once: () => Promi
 
 interface Checked {
   readonly report: ValidationReport;
-  /** Of the report and of each of its files. */
+  /** For the report and for each of its files. */
   readonly all: readonly Diagnostic[];
   readonly fixed: readonly FixedFile[];
   readonly profile: Profile;
@@ -82,7 +85,7 @@ function reportText({ report, all, fixed, profile }: Checked, style: Style): str
     ({ path, repairs }) => `${style.green("fixed")}  ${safeLine(path)}  ${repairs.join(", ")}`,
   );
   const valid = results.filter((result) => result.valid).length;
-  const verdict = report.valid ? style.green("valid") : style.red("not valid");
+  const verdict = report.valid ? style.green("valid") : style.red("invalid");
   const numbers = results.length === 1 ? "1 skill" : `${valid} of ${count(results.length, "skill")} valid`;
   const found = countDiagnostics(all);
   return [...repaired, ...lines, `${verdict} (${profile}): ${numbers}${found ? `; ${found}` : ""}.`].join(

@@ -1,4 +1,4 @@
-/** The commands for those who write skills. */
+/** Commands for skill authors. */
 import { SCAN_SEVERITIES } from "@metier/skills/config";
 import {
   APPROVE_FLAG,
@@ -15,7 +15,7 @@ import {
   textFlag,
 } from "./define.ts";
 
-/** What `metier new` can begin with. */
+/** The templates of `metier new`. */
 const TEMPLATE_NAMES = ["basic", "script", "reference"] as const;
 
 const newSkill = defineCommand({
@@ -125,7 +125,7 @@ const evaluate = defineCommand({
     timeout: textFlag("seconds", "Stop everything after this many seconds"),
     queries: textFlag("file", "Read queries from this file (triggers, routing)"),
     threshold: textFlag("rate", "Share of runs that must trigger (default: 0.5)"),
-    seed: textFlag("number", "Splits queries into training and validation (default: 0)"),
+    seed: textFlag("number", "Seed for splitting queries into training and validation sets (default: 0)"),
   },
   positional: manyArguments("skill", "Names, paths or folders of skills"),
   from: () => import("../actions/eval.ts"),
@@ -183,7 +183,7 @@ const describe = defineCommand({
   name: "describe",
   brief: "Show which requests a skill's description wins, and which words are missing",
   description:
-    "Routes the queries of `evals/eval_queries.json` by words alone, and shows where lost requests go and which words would\nwin them. `--description` tries another text, `--model` asks a model to rewrite it; both show the routing before and\nafter. Writes nothing.",
+    "Routes the queries in `evals/eval_queries.json` by words alone, and shows where lost requests go and which words would\nwin them. `--description` tries another text, `--model` asks a model to rewrite it; both show the routing before and\nafter. Writes nothing.",
   examples: [
     "metier describe my-skill",
     'metier describe my-skill --description "Mends kites. Use when a kite is torn."',
@@ -193,12 +193,12 @@ const describe = defineCommand({
   ],
   flags: {
     description: textFlag("text", "Try this description instead"),
-    queries: textFlag("file", "Queries of another file"),
+    queries: textFlag("file", "Read queries from this file"),
     model: textFlag("name", "Let this model propose a description"),
     record: textFlag("file", "Record the model's answer for a replay"),
     replay: textFlag("file", "Replay a recorded answer instead of calling a model"),
   },
-  positional: requiredArgument("skill", "Skill folder, skill file or name of a skill"),
+  positional: requiredArgument("skill", "Skill folder, skill file or skill name"),
   from: () => import("../actions/describe.ts"),
   action: "describeAction",
 });
@@ -208,7 +208,7 @@ const schema = defineCommand({
   name: "schema",
   brief: "Print the JSON Schema of a file you write",
   description:
-    "Without a name it lists the schemas and their files. The package ships the same files in `schemas/`.",
+    "Without a name, lists the schemas and their files. The package ships the same files in `schemas/`.",
   examples: ["metier schema", "metier schema test-file > test-file.schema.json"],
   positional: optionalArgument("name", "skill, config, test-file, evals, eval-queries, agent or command"),
   from: () => import("../actions/schema.ts"),
@@ -216,7 +216,7 @@ const schema = defineCommand({
 });
 export type SchemaFlags = FlagsOf<typeof schema>;
 
-/** In the order of the overview. */
+/** In overview order. */
 export const AUTHORING: readonly DeclaredCommand[] = [
   newSkill,
   validate,

@@ -1,4 +1,4 @@
-/** The commands that connect skills with other programs and systems. */
+/** Commands that connect skills with other programs and systems. */
 import {
   CALLER_FLAGS,
   type DeclaredCommand,
@@ -165,7 +165,7 @@ const mcp = defineCommand({
 });
 export type McpFlags = FlagsOf<typeof mcp>;
 
-/** Where many processes keep their runs together, the same for all of them. */
+/** Where many processes share their runs; the same options for all of them. */
 const SHARED_FLAGS = {
   database: textFlag(
     "url",
@@ -179,22 +179,16 @@ const SHARED_FLAGS = {
 
 const WORK_FLAGS = {
   lease: textFlag("seconds", "How long a worker may be silent before its runs are taken over (default: 10)"),
-  answerWithin: textFlag(
-    "seconds",
-    "How long approvals and questions wait for an answer (default: for ever)",
-  ),
-  snapshots: textFlag(
-    "gib",
-    "The most that snapshots of work folders of one tenant may take, in GiB (default: 20)",
-  ),
-  log: switchFlag("Write a log to stderr, one JSON line each"),
+  answerWithin: textFlag("seconds", "How long approvals and questions wait for an answer (default: forever)"),
+  snapshots: textFlag("gib", "Limit for work folder snapshots per tenant, in GiB (default: 20)"),
+  log: switchFlag("Write a log to stderr, one JSON object per line"),
 } as const;
 
 const serve = defineCommand({
   name: "serve",
   brief: "Run skills for others over HTTP",
   description:
-    "Starts the HTTP API and a worker in one process. Runs are durable: they survive a restart, and an approval can wait for days. All state is in `~/.metier/state/service`, which belongs to one process at a time. With `--database` and `--object-store`, any number of `metier serve` and `metier worker` processes share their state; METIER_MASTER_KEY must be the same for all of them, and METIER_DATABASE_ADMIN_URL brings the database up to date at the start. Runs see no working directory and always run in bubblewrap.\n\nThe first start makes an admin key and prints it once. If METIER_ADMIN_KEY is set (24 characters or more), that key is used instead while no other admin key exists. METIER_MASTER_KEY encrypts secrets and work folders; without it, a key file is made. `--rotate-key` puts a new key before those in the file; older ones still open what was written under them.\n\nExits 6 when there is no sandbox, when another process already uses the home folder, or when the database can't be used.",
+    "Starts the HTTP API and a worker in one process. Runs are durable: they survive a restart, and an approval can wait for days. All state is in `~/.metier/state/service`, which belongs to one process at a time. With `--database` and `--object-store`, any number of `metier serve` and `metier worker` processes share their state. They all need the same METIER_MASTER_KEY. If METIER_DATABASE_ADMIN_URL is set, the database is migrated at the start. Runs see no working directory and always run in bubblewrap.\n\nThe first start creates an admin key and prints it once. If METIER_ADMIN_KEY is set (24 characters or more), that key is used instead while no other admin key exists. METIER_MASTER_KEY encrypts secrets and work folders; without it, Metier creates a key file. `--rotate-key` adds a new key to that file; older keys still open what they encrypted.\n\nExits 6 when there is no sandbox, when another process already uses the home folder, or when the database can't be used.",
   examples: [
     "metier serve",
     "metier serve --port 8080",
@@ -211,8 +205,8 @@ const serve = defineCommand({
     ...SHARED_FLAGS,
     ...WORK_FLAGS,
     import: switchFlag("Move all runs and records of this home to the database first (with `--database`)"),
-    migrate: switchFlag("Bring the database up to date with METIER_DATABASE_ADMIN_URL, and exit"),
-    rotateKey: switchFlag("Make a new master key for all that is written from now on, and exit"),
+    migrate: switchFlag("Migrate the database with METIER_DATABASE_ADMIN_URL, then exit"),
+    rotateKey: switchFlag("Create a new master key for everything written afterwards, then exit"),
   },
   from: () => import("../actions/serve.ts"),
   action: "serveAction",
@@ -223,7 +217,7 @@ const worker = defineCommand({
   name: "worker",
   brief: "Advance runs of services that share a database",
   description:
-    "Takes runs that `metier serve` processes on the same database have started, and advances them. Start as many as you need, on as many machines as you like; each has a home folder of its own and gets skills and work folders from the object store. A worker that stops answering loses its runs to the others after the lease.\n\nWhen it is told to end, it takes no more runs, gives back those under way at their next step, and exits. It answers `/livez`, `/readyz` and `/metrics` on its port.\n\nExits 6 when there is no sandbox or when the database or object store can't be used.",
+    "Advances runs that `metier serve` processes on the same database have started. Start as many workers as you need, on any number of machines. Each has its own home folder and gets skills and work folders from the object store. When a worker stops answering, others take over its runs after the lease.\n\nWhen told to end, a worker takes no more runs, gives back its current ones at their next step, and exits. It answers `/livez`, `/readyz` and `/metrics` on its port.\n\nExits 6 when there is no sandbox or when the database or object store can't be used.",
   examples: [
     "metier worker --database postgres://metier@db/metier --object-store 's3://runs?endpoint=https://s3.example.com'",
     "metier worker --slots 16 --port 9464 --log",
@@ -240,5 +234,5 @@ const worker = defineCommand({
 });
 export type WorkerFlags = FlagsOf<typeof worker>;
 
-/** In the order of the overview. */
+/** In overview order. */
 export const CONNECTING: readonly DeclaredCommand[] = [capability, publish, pack, remote, mcp, serve, worker];

@@ -1,6 +1,6 @@
 /**
- * How a command is declared: its options, with the types its action gets; its action, loaded only when it runs. Every
- * command takes the common options.
+ * How a command is declared: its options, with the types its action gets, and its action, loaded only when it runs.
+ * Every command takes the common options.
  */
 import { once } from "@metier/base/turns";
 import { PROFILES } from "@metier/skills";
@@ -17,7 +17,7 @@ interface Declaration<Table extends FlagTable, Module> {
   /** What it does, in a few sentences. Help wraps it; an empty line starts a paragraph. */
   readonly description: string;
   readonly examples: readonly string[];
-  /** The words behind the command, where `positional` can't say it: `["<skill> [<task>...]"]`. */
+  /** The words after the command, if `positional` can't express them: `["<skill> [<task>...]"]`. */
   readonly usage?: readonly string[];
   /** For a command that does several things: `{ "show <id>": "Show a run step by step" }`. */
   readonly actions?: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ interface Declaration<Table extends FlagTable, Module> {
   readonly positional?: Positional;
   /** Loads the file with its action. */
   readonly from: () => Promise<Module>;
-  /** What it does: the name of an `Action` that takes the flags of this declaration. */
+  /** The name of an `Action` that takes the flags of this declaration. */
   readonly action: keyof Module;
 }
 
@@ -47,7 +47,7 @@ export interface DeclaredCommand<Table extends FlagTable = FlagTable> {
   readonly command: Command<CliContext>;
 }
 
-/** What a command does with its options, and with the words behind it. */
+/** Does a command, given its options and the words after it. */
 export type Action<Flags = CommonFlags, Words extends readonly (string | undefined)[] = readonly string[]> = (
   context: CliContext,
   flags: Flags,
@@ -67,7 +67,7 @@ export function defineCommand<Module, const Table extends FlagTable = Readonly<R
   const build = once(() =>
     buildCommand<CommonFlags, string[], CliContext>({
       loader: async () => {
-        // An action takes its flags by the type of the declaration that names it, which TypeScript cannot check in a circle.
+        // An action's flags have the type of the declaration that names it, a circle that TypeScript can't check.
         const act = (await declaration.from())[declaration.action] as Action;
         return async function (this: CliContext, given: CommonFlags, ...args: string[]) {
           try {
@@ -86,12 +86,12 @@ export function defineCommand<Module, const Table extends FlagTable = Readonly<R
   return {
     ...declared,
     get command() {
-      return build(); // All flags are checked then: of the command that is asked for, not of all at every start.
+      return build(); // Only the requested command's flags are checked then, not all flags at every start.
     },
   };
 }
 
-// Types without a name of their own, so that the type of a declaration can be written down without them.
+// Anonymous types, so that the type of a declaration can be written without them.
 
 /** An option with a value. */
 type TextFlag = {
@@ -102,7 +102,7 @@ type TextFlag = {
   readonly brief: string;
 };
 
-/** One that may be given again and again. */
+/** An option that may be repeated. */
 type ListFlag = TextFlag & { readonly variadic: true | "," };
 
 type ChoiceFlag<Value extends string> = {
@@ -119,7 +119,7 @@ type SwitchFlag = {
   readonly brief: string;
 };
 
-/** `--x`, `--no-x` or nothing. */
+/** `--x`, `--no-x` or neither. */
 type EitherFlag = {
   readonly kind: "boolean";
   readonly optional: true;
@@ -144,7 +144,7 @@ type ValueOf<One extends Flag> = One extends ListFlag
       ? Value
       : boolean;
 
-/** What the parser makes of the options of a table: those with a default are always there. */
+/** The parsed options of a table: those with a default are always set. */
 type Parsed<Table extends FlagTable> = {
   readonly [Name in keyof Table as Table[Name] extends { readonly default: unknown } ? Name : never]: ValueOf<
     Table[Name]
@@ -162,7 +162,7 @@ export function textFlag(placeholder: string, brief: string): TextFlag {
   return { kind: "parsed", parse: String, optional: true, placeholder, brief };
 }
 
-/** With a separator, one value may also be several. */
+/** With a separator, one value may hold several. */
 export function listFlag(placeholder: string, brief: string, variadic: true | "," = true): ListFlag {
   return { ...textFlag(placeholder, brief), variadic };
 }
@@ -203,7 +203,7 @@ export const COMMON_FLAGS = {
 
 export type CommonFlags = Parsed<typeof COMMON_FLAGS>;
 
-/** Options that several commands take, each with one meaning. */
+/** Options that several commands share, each with one meaning. */
 export const MODEL_FLAG = textFlag("name", "An alias such as fast or opus, or provider/model");
 export const APPROVE_FLAG = switchFlag(
   "Say yes to every tool call that would ask; never overrides a deny or grants trust",
@@ -213,7 +213,7 @@ export const VARIABLES_FLAG = textFlag(
   "Values for the variables the skill declares, one NAME=value per line",
 );
 
-/** Who asks, for skills that are kept to some chats. */
+/** Who asks, for skills that are limited to some chats. */
 export const CALLER_FLAGS = {
   user: textFlag("id", "Who is asking (default: the user of this machine)"),
   chatType: textFlag("type", "The kind of chat it comes from (default: private)"),
@@ -222,7 +222,7 @@ export const CALLER_FLAGS = {
 
 export type CallerFlags = Parsed<typeof CALLER_FLAGS>;
 
-/** What stands behind the command, as the parser wants it. */
+/** The words after the command, as the parser wants them. */
 export interface Positional {
   readonly kind: "tuple" | "array";
   readonly minimum?: number;
@@ -237,7 +237,7 @@ interface Argument {
   readonly brief: string;
 }
 
-/** One argument that may be left out. */
+/** One optional argument. */
 export function optionalArgument(placeholder: string, brief: string): Positional {
   return { kind: "tuple", parameters: [{ parse: String, optional: true, placeholder, brief }] };
 }

@@ -1,4 +1,4 @@
-/** The commands that let skills do something, and show what was done. */
+/** Commands that let skills do something, and show what was done. */
 import {
   APPROVE_FLAG,
   CALLER_FLAGS,
@@ -33,7 +33,7 @@ const run = defineCommand({
   name: "run",
   brief: "Run a skill in isolation and print its result",
   description:
-    "The skill runs in its own loop with its own tools and sandbox. The answer goes to stdout, progress to stderr. Text piped in is the message; with a message, stdin is read only for `-`. Needs a model: `metier init` finds one.\n\nWith `--durable` the run survives its process. Questions wait for an answer, also when nobody is there to ask; Ctrl-C gives the run back. `metier runs resume <id>` goes on with it.\n\nExits 3 when the skill is refused or a durable run waits for an answer, 4 when a limit stopped the run, 5 when it failed, 6 when there is no model or another process has the durable runs, 130 when you cancel it.",
+    "The skill runs in its own loop with its own tools and sandbox. The answer goes to stdout, progress to stderr. Piped text is the message; with a message, stdin is read only for `-`. Needs a model: `metier init` finds one.\n\nWith `--durable`, the run survives its process. Questions wait for an answer even if nobody is there. Ctrl-C gives the run back, and `metier runs resume <id>` continues it.\n\nExits 3 when the skill is refused or a durable run waits for an answer, 4 when a limit stopped the run, 5 when it failed. Exits 6 when there is no model or another process holds the durable runs, 130 when you cancel it.",
   usage: ["<skill> [<task>...]"],
   examples: [
     'metier run summarize-text "Summarize README.md in three lines"',
@@ -63,7 +63,7 @@ const run = defineCommand({
     dryRun: switchFlag("Show prompt, tools, model, variables and sandbox without calling a model"),
     events: switchFlag("Print each event as a line of JSON"),
     quiet: switchFlag("Show only the answer and what went wrong"),
-    durable: switchFlag("Record each step, so that `metier runs resume` can go on after anything"),
+    durable: switchFlag("Record each step, so that `metier runs resume` can continue after any interruption"),
     record: textFlag("file", "Record the run for a replay"),
     replay: textFlag("file", "Replay a recorded run instead of calling a model"),
     ...CALLER_FLAGS,
@@ -105,7 +105,7 @@ const script = defineCommand({
   name: "script",
   brief: "Run a skill's script in its sandbox",
   description:
-    "Passes on the script's output as it appears, and piped input to the script. Without a script, lists the scripts of the skill. Needs no model.\n\nExits 0 when the script does, 1 when it doesn't exist, 3 when the skill is refused, 4 when a limit stopped the script, 5 when it ends with another exit code, 6 when the sandbox or a program is missing, 130 when you cancel it.",
+    "Passes on the script's output as it appears, and piped input to the script. Without a script, lists the scripts of the skill. Needs no model.\n\nExits 0 when the script does, 1 when it doesn't exist, 3 when the skill is refused, 4 when a limit stopped the script. Exits 5 when it ends with another exit code, 6 when the sandbox or a program is missing, 130 when you cancel it.",
   usage: ["<skill> [<script> [<argument>...]]"],
   examples: [
     "metier script pdf",
@@ -137,14 +137,14 @@ const runs = defineCommand({
   name: "runs",
   brief: "List, inspect, export, count, delete or resume runs",
   description:
-    "Metier keeps the events and the work folder of every run for 30 days. You can shorten an id as long as it stays unique. A durable run (`metier run --durable`) that waits, or whose process ended, goes on with `resume`: in the folder it was started in, with the skill and the config as they were; if those changed, it ends and says so.\n\nExits 1 when the run doesn't exist. `resume` exits like `metier run`.",
+    "Metier keeps the events and the work folder of every run for 30 days. You can shorten an id as long as it stays unique. `resume` continues a durable run (`metier run --durable`) that waits or whose process ended: in the folder it was started in, with the same skill and config. If those have changed, the run ends and says so.\n\nExits 1 when the run doesn't exist. `resume` exits like `metier run`.",
   actions: {
     list: "List runs, newest first (the default)",
     "show <id>": "Show a run step by step",
     stats: "Count runs, tokens and times for each skill",
     "export <id>": "Print a run's events as JSON lines, which `metier run --replay` can read",
     "delete <id>...": "Delete runs; or use `delete --older-than <age>`",
-    "resume <id>": "Go on with a durable run, and answer what it asks",
+    "resume <id>": "Continue a durable run and answer its questions",
   },
   examples: [
     "metier runs",
@@ -164,7 +164,7 @@ const runs = defineCommand({
     number: textFlag("count", "Show at most this many (list; default: 20)"),
     olderThan: textFlag("age", "Delete runs older than this: 90m, 12h, 30d, 4w (delete)"),
     output: textFlag("file", "Write to this new file instead of stdout (export)"),
-    html: switchFlag("One page that a browser shows without a server, instead of JSON lines (export)"),
+    html: switchFlag("Write one HTML page that needs no server, instead of JSON lines (export)"),
     approve: switchFlag("Say yes to every tool call that asks (resume)"),
   },
   aliases: { n: "number", o: "output" },
@@ -178,17 +178,17 @@ const inspect = defineCommand({
   name: "inspect",
   brief: "See skills, runs and approvals in your browser",
   description:
-    "Opens a page on this machine with your skills and why each can or can't be used, the plan of a run before it starts, runs as they happen, approvals, statistics, evals and routing. It needs no service and changes nothing by itself. You can start runs there and answer what they ask. Runs from terminals and from `metier serve` appear, too; you can only look at those.\n\nPrints an address that signs you in, and opens it when there is a screen. Only this machine can reach it, and only somebody who has the address. Ctrl-C ends it, and cancels the runs that were started there.\n\nExits 6 when this Node has no SQLite.",
+    "Opens a page on this machine with your skills and why each can or can't be used, the plan of a run before it starts, runs as they happen, approvals, statistics, evals and routing. It needs no service and changes nothing by itself. You can start runs there and answer their questions. It also shows runs from terminals and from `metier serve`, but can't control them.\n\nPrints an address that signs you in, and opens it when there is a screen. Only this machine can reach it, and only someone who has the address. Ctrl-C stops it and cancels the runs started there.\n\nExits 6 when this Node has no SQLite.",
   examples: ["metier inspect", "metier inspect --port 4000 --no-open", "metier inspect --allow-edit"],
   flags: {
     port: textFlag("number", "Port to listen on (default: a free port)"),
-    noOpen: switchFlag("Print the address and open no browser"),
-    allowEdit: switchFlag('Let an approval be made a rule of your config ("always")'),
+    noOpen: switchFlag("Print the address without opening a browser"),
+    allowEdit: switchFlag('Allow "always" answers to approvals, which add a rule to your config'),
   },
   from: () => import("../actions/inspect.ts"),
   action: "inspectAction",
 });
 export type InspectFlags = FlagsOf<typeof inspect>;
 
-/** In the order of the overview. */
+/** In overview order. */
 export const DOING: readonly DeclaredCommand[] = [init, run, chat, script, runs, inspect];

@@ -1,4 +1,4 @@
-/** All commands by group, found by their name or by another name people use for them. */
+/** All commands by group, found by name or alias. */
 import { nearestNames } from "@metier/base/text";
 import { AUTHORING } from "./authoring.ts";
 import { CONNECTING } from "./connecting.ts";
@@ -18,7 +18,7 @@ export const GROUPS: Readonly<Record<string, readonly DeclaredCommand[]>> = {
 
 export const COMMANDS: readonly DeclaredCommand[] = Object.values(GROUPS).flat();
 
-/** What `metier skill manage` can do. */
+/** The actions of `metier skill manage`. */
 export const MANAGE_COMMANDS: readonly DeclaredCommand[] = [
   enable,
   disable,
@@ -28,12 +28,12 @@ export const MANAGE_COMMANDS: readonly DeclaredCommand[] = [
   manageActions,
 ];
 
-/** By its name or another name of it; also the commands that the overview leaves out. */
+/** Finds a command by name or alias, including commands that the overview leaves out. */
 export function findCommand(name: string): DeclaredCommand | undefined {
   return [...COMMANDS, tour].find((command) => command.name === name || command.also.includes(name));
 }
 
-/** Words that are far from the right command by their letters, but not by what they mean. */
+/** Words that are far from the right command in spelling, but close in meaning. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   ask: ["chat"],
   auth: ["capability"],
@@ -69,7 +69,7 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   view: ["show"],
 };
 
-/** The commands that someone who typed this may have meant, the likeliest first. */
+/** The commands a mistyped word may mean, likeliest first. */
 export function suggestCommands(word: string): readonly string[] {
   const known = (Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined) ?? [];
   if (known.length > 0) return known;
@@ -77,6 +77,6 @@ export function suggestCommands(word: string): readonly string[] {
     ...COMMANDS.flatMap(({ name, also }) => [name, ...also]),
     ...Object.keys(SYNONYMS).filter((synonym) => synonym.length > 4),
   ];
-  // Only the nearest: behind `unistall` -> `uninstall`, its opposite would come second.
+  // Only the nearest: for `unistall` -> `uninstall`, its opposite would come second.
   return nearestNames(word, meant, 1).map((name) => SYNONYMS[name]?.[0] ?? name);
 }

@@ -1,4 +1,4 @@
-/** The commands that decide which skills are there, which are enabled and which are trusted. */
+/** Commands that decide which skills are installed, enabled and trusted. */
 import {
   type DeclaredCommand,
   defineCommand,
@@ -12,8 +12,8 @@ import {
   textFlag,
 } from "./define.ts";
 
-/** Of the commands that change what is installed. */
-const project = switchFlag("Use the project's `metier.lock` instead of your own");
+/** For commands that change what is installed. */
+const project = switchFlag("Use the project's `metier.lock` instead of yours");
 
 const baseline = textFlag("file", "Accepted scan findings, instead of the file your config names");
 const writeBaseline = (left: string) =>
@@ -75,7 +75,7 @@ export const remove = defineCommand({
 export type RemoveFlags = FlagsOf<typeof remove>;
 
 const locks = eitherFlag(
-  "Use only the project's `metier.lock`, or with --no-project only your own (default: both)",
+  "Use only the project's `metier.lock`, or with --no-project only yours (default: both)",
 );
 const skills = manyArguments("skill", "Names of installed skills (default: all)");
 
@@ -142,7 +142,7 @@ const verify = defineCommand({
 });
 export type VerifyFlags = FlagsOf<typeof verify>;
 
-const configFlags = { project: switchFlag("Use the project's config file instead of your own") };
+const configFlags = { project: switchFlag("Use the project's config file instead of yours") };
 
 export const enable = defineCommand({
   name: "enable",
@@ -268,17 +268,17 @@ export const manageList = defineCommand({
   action: "listInstalledAction",
 });
 
-/** `metier skill manage` alone: what it can do. */
+/** `metier skill manage` without an action. */
 export const manageActions = defineCommand({
   name: "actions",
-  brief: "Show what `metier skill manage` can do",
+  brief: "List the actions of `metier skill manage`",
   description: "Lists the actions.",
   examples: ["metier skill manage"],
   from: () => import("../actions/list.ts"),
   action: "manageAction",
 });
 
-/** In the order of the overview. */
+/** In overview order. */
 export const MANAGING: readonly DeclaredCommand[] = [
   install,
   update,

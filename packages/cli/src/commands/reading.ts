@@ -1,4 +1,4 @@
-/** The commands that look at skills and change nothing, and the tour. */
+/** Commands that look at skills and change nothing, and the tour. */
 import { SCOPES } from "@metier/skills";
 import {
   choiceFlag,
@@ -127,7 +127,7 @@ const doctor = defineCommand({
   action: "doctorAction",
 });
 
-/** What `npm start` shows; not in the overview, since it is about this repository. */
+/** What `npm start` shows; left out of the overview, since it is about this repository. */
 export const tour = defineCommand({
   name: "tour",
   brief: "Take a short guided tour of the bundled skills",
@@ -137,5 +137,5 @@ export const tour = defineCommand({
   action: "tourAction",
 });
 
-/** In the order of the overview. */
+/** In overview order. */
 export const READING: readonly DeclaredCommand[] = [list, show, read, prompt, find, match, doctor];

@@ -1,7 +1,7 @@
-/** What Tab makes of the words that fit: the part they share, or a list below the prompt. */
+/** What Tab does with the matching words: completes the part they share, or lists them below the prompt. */
 import { safeLine } from "@metier/base/text";
 
-/** What can be typed for the user behind `typed`: all that the choices share, and a blank behind the only one. */
+/** What to type for the user after `typed`: the prefix that all choices share, plus a space after a single choice. */
 export function addedBy(choices: readonly string[], typed: string): string {
   const common = commonStart(choices);
   if (!common.startsWith(typed)) return "";

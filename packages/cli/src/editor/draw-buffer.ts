@@ -1,4 +1,4 @@
-/** How a text of several lines stands in a terminal: rows with a prompt before them, and where the cursor is. */
+/** Draws a multi-line text in a terminal: rows with a prompt before them, and the cursor. */
 import { stripVTControlCharacters } from "node:util";
 import { characterWidth, splitCharacters, textWidth } from "../output/text-width.ts";
 import type { EditBuffer } from "./edit-buffer.ts";
@@ -11,10 +11,10 @@ interface DrawnBuffer {
 
 const TAB = "    ";
 
-/** Further lines begin below the first one's text. */
+/** Further lines are indented to the text of the first. */
 export function layOut({ text, cursor }: EditBuffer, prompt: string, columns: number): DrawnBuffer {
   const indent = textWidth(stripVTControlCharacters(prompt));
-  const width = Math.max(indent + 2, columns - 1); // The last column makes terminals disagree about the cursor.
+  const width = Math.max(indent + 2, columns - 1); // Terminals disagree about the cursor in the last column.
   const lead = " ".repeat(indent);
   const rows = [prompt];
   let column = indent;
@@ -40,12 +40,12 @@ export function layOut({ text, cursor }: EditBuffer, prompt: string, columns: nu
   return { rows, ...place };
 }
 
-/** Draws over what it drew before. A text that is taller than the terminal is shown around its cursor. */
+/** Draws over its last drawing. If the text is taller than the terminal, shows the part around the cursor. */
 interface Drawing {
   draw(drawn: DrawnBuffer, below: readonly string[], height: number): string;
-  /** The terminal is that wide now: rows that are wider took further ones. */
+  /** The terminal's width now: rows wider than this wrapped. */
   resized(columns: number): void;
-  /** The cursor is at the beginning of an empty line. */
+  /** The cursor is at the start of an empty line. */
   forget(): void;
 }
 
@@ -75,7 +75,7 @@ export function createDrawing(): Drawing {
       cursorRow = row - first;
       [above, cursorColumn] = [window.slice(0, cursorRow), column];
       const back = window.length - 1 - cursorRow;
-      // Cleared row by row: terminals save a screen that is cleared from its first place in what scrolled by.
+      // Clears row by row: terminals copy a screen cleared from the top into their scrollback.
       const text = [
         `${up}\r${isReflowed ? REST_OF_SCREEN : ""}`,
         window.map((line) => `${line}${END_OF_ROW}`).join("\r\n"),

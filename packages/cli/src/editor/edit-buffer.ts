@@ -1,15 +1,15 @@
-/** A text of one or more lines with a cursor, and what keys do to it: plain values, no terminal. */
+/** A text of one or more lines with a cursor, and what keys do to it. Plain values, no terminal. */
 import { splitCharacters } from "../output/text-width.ts";
 
 export interface EditBuffer {
   readonly text: string;
-  /** An offset in it, between two characters. */
+  /** A text offset between two characters. */
   readonly cursor: number;
 }
 
 type Edit = (buffer: EditBuffer) => EditBuffer;
 
-/** What a terminal would obey has no place in a text; line ends become `\n`. */
+/** Removes characters that a terminal would obey; line breaks become `\n`. */
 export function insertText(typed: string): Edit {
   const text = typed.replace(/\r\n?/g, "\n").replace(/(?![\n\t])[\p{Cc}\p{Cs}]/gu, "");
   return ({ text: old, cursor }) => ({
@@ -43,7 +43,7 @@ function wordBefore({ text, cursor }: EditBuffer): number {
   return text.slice(0, cursor).replace(/[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u, "").length;
 }
 
-/** As a shell does it: up to the blank before. */
+/** Like a shell: back to the previous space. */
 function blankBefore({ text, cursor }: EditBuffer): number {
   return text.slice(0, cursor).replace(/\S*\s*$/, "").length;
 }
@@ -61,7 +61,7 @@ function lineEnd({ text, cursor }: EditBuffer): number {
   return end === -1 ? text.length : end;
 }
 
-/** The same place in the line above or below; `undefined` when there is none. */
+/** The same column in the line above or below; `undefined` if there is none. */
 export function moveByLine(buffer: EditBuffer, direction: "up" | "down"): EditBuffer | undefined {
   const start = lineStart(buffer);
   const column = buffer.cursor - start;
@@ -76,7 +76,7 @@ export function moveByLine(buffer: EditBuffer, direction: "up" | "down"): EditBu
   return { text: buffer.text, cursor: Math.min(end + 1 + column, lineEnd(below)) };
 }
 
-/** By the names that Node gives to keys; `ctrl-` and `meta-` before them. */
+/** By Node's key names, prefixed with `ctrl-` and `meta-`. */
 export const KEY_EDITS: Readonly<Record<string, Edit>> = {
   left: moveTo(characterBefore),
   "ctrl-b": moveTo(characterBefore),
@@ -104,9 +104,9 @@ export const KEY_EDITS: Readonly<Record<string, Edit>> = {
   "meta-enter": insertText("\n"),
 };
 
-/** Texts from before, newest first, with the one that is being typed in front of them. */
+/** Earlier texts, newest first, after the one being typed. */
 export interface HistoryWalk {
-  /** `undefined`: there is none further on. */
+  /** `undefined` if there is no further one. */
   move(buffer: EditBuffer, direction: "older" | "newer"): EditBuffer | undefined;
 }
 
@@ -124,7 +124,7 @@ export function walkHistory(history: readonly string[]): HistoryWalk {
   };
 }
 
-/** A backslash at the end of what is typed asks for another line instead. */
+/** A backslash at the end of the text asks for another line instead. */
 export function continueLine({ text, cursor }: EditBuffer): EditBuffer | undefined {
   const [backslashes = ""] = /\\*$/.exec(text) ?? [];
   if (cursor !== text.length || backslashes.length % 2 === 0) return undefined;

@@ -1,4 +1,4 @@
-/** One prompt from its first key to its end: what is typed, what each key does, and what is shown of it. Knows no terminal. */
+/** One prompt from its first key to its end: the text, what each key does, and what to draw. Knows no terminal. */
 import type { Key } from "node:readline";
 import type { CompleteText, LineInput } from "../context.ts";
 import { addedBy, listChoices } from "./choices.ts";
@@ -25,9 +25,9 @@ interface EditSettings {
   readonly history: readonly string[];
   readonly complete?: CompleteText | undefined;
   readonly screen: EditScreen;
-  /** What was typed, once. */
+  /** The text, returned once. */
   onEnd(typed: LineInput): void;
-  /** Ctrl-Z. Absent: it does nothing. */
+  /** Ctrl-Z. If absent, it does nothing. */
   readonly onSuspend?: (() => void) | undefined;
 }
 
@@ -44,7 +44,7 @@ export class EditSession {
   #pasted: string | undefined;
   #isSending = false;
   #isOver = false;
-  /** Keys that came at once: what was typed ahead, or pasted in a terminal that does not say so. */
+  /** Keys that arrived together: typed ahead, or pasted in a terminal that doesn't mark pastes. */
   #burst = 0;
 
   constructor(settings: EditSettings) {
@@ -117,7 +117,7 @@ export class EditSession {
     this.draw();
   }
 
-  /** Something follows what was to be sent. */
+  /** More keys follow the one that sends. */
   #noteBurst(): void {
     if (this.#burst === 0) {
       setImmediate(() => {
@@ -129,7 +129,7 @@ export class EditSession {
     this.#isSending = false;
   }
 
-  /** The lines that are pasted at once are one text: only what nothing follows is sent. */
+  /** Lines pasted together are one text: only the last one sends. */
   #sendSoon(): void {
     const continued = continueLine(this.#buffer);
     this.#isSending = continued === undefined;
@@ -141,7 +141,7 @@ export class EditSession {
     if (this.#isSending) this.finish({ kind: "line", text: this.#buffer.text });
   }
 
-  /** Ctrl-J; but at the end of a line that was typed ahead it is what the terminal made of Enter. */
+  /** Ctrl-J; but at the end of a line typed ahead, it is what the terminal made of Enter. */
   #enter(): void {
     if (this.#burst > 1) this.#sendSoon();
     else this.#edit(insertText("\n")(this.#buffer));
@@ -172,7 +172,7 @@ export class EditSession {
   async #complete(): Promise<void> {
     const before = this.#beforeCursor;
     const completion = await this.#settings.complete?.(before);
-    // Somebody typed on meanwhile.
+    // More was typed meanwhile.
     if (completion === undefined || this.#isOver || before !== this.#beforeCursor) return;
     const { from, choices } = completion;
     const added = addedBy(choices, before.slice(from));

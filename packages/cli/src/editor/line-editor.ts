@@ -1,7 +1,7 @@
 /**
- * The prompt of a chat: a text of one or more lines with an editor, a history and completion. Enter sends it; a backslash at
- * its end, Alt-Enter or Ctrl-J begin another line, and what is pasted is taken as it is. Between two prompts the terminal is
- * left alone, so that Ctrl-C reaches the process and what is typed ahead waits for the next prompt.
+ * The prompt of a chat: a multi-line editor with history and completion. Enter sends; a backslash at the end,
+ * Alt-Enter or Ctrl-J starts another line; pasted text is taken as it is. Between prompts the terminal is left alone,
+ * so that Ctrl-C reaches the process and typed-ahead text waits for the next prompt.
  */
 import { emitKeypressEvents, type Key } from "node:readline";
 import type { CompleteText, LineInput } from "../context.ts";
@@ -16,14 +16,14 @@ export interface LineEditor {
 type EditorInput = NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown };
 type EditorOutput = NodeJS.WritableStream & { readonly columns?: number; readonly rows?: number };
 
-/** Terminals that know it mark what is pasted. */
+/** Makes terminals that support it mark pasted text. */
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";
 
-/** The stop comes a moment after it was asked for. */
+/** The stop comes a moment after the request. */
 const RESUME_MS = 20;
 
-/** `stopProcess`: what Ctrl-Z does. Absent: nothing. */
+/** `stopProcess`: what Ctrl-Z does. If absent, nothing. */
 export function createLineEditor(
   input: EditorInput,
   output: EditorOutput,
@@ -41,7 +41,7 @@ export function createLineEditor(
       const suspend = (stop: () => void): void => {
         output.write(`${PASTE_OFF}\r\n`);
         input.setRawMode?.(false);
-        // It stops here, with whatever started it, and goes on here after `fg`.
+        // The process stops here, with whatever started it, and continues here after `fg`.
         stop();
         setTimeout(take, RESUME_MS);
       };

@@ -1,6 +1,6 @@
 /**
- * Capabilities as a person, or a model that runs the command, reads them: one labelled line for each fact, with all ids,
- * so that what was done can be checked by what is printed. Everything comes from outside and is made safe here.
+ * Capabilities as text for a person, or for a model that runs the command: one labelled line per fact, with all ids,
+ * so that the output is enough to check what was done. All values come from outside and are made safe here.
  */
 import { safeLine, safeText } from "@metier/base/text";
 import {
@@ -88,7 +88,7 @@ export function providersText(providers: readonly ProviderStatus[], style: Style
 
 export function answerText(answer: InvokeAnswer): string {
   const { requestId, capability, operation, account, isRepeat, output } = answer;
-  const repeat = isRepeat ? "yes, an earlier call with this key had this result" : undefined;
+  const repeat = isRepeat ? "yes, an earlier call with this key gave this result" : undefined;
   const facts = tell({ request: requestId, capability, operation, account, repeat });
   return `${facts}\noutput:\n${jsonText(output)}`;
 }
@@ -121,9 +121,9 @@ export function unlinkedText(capability: string, account: string): string {
   return tell({ capability, account, status: "unlinked" });
 }
 
-const OWN_WORD = "The provider itself says so; `metier capability list` shows what it takes.";
+const OWN_WORD = "The provider reported this. `metier capability list` shows the inputs it takes.";
 
-/** Like any other error, with its code: it says what to do. */
+/** Formatted like any other error, with its code and what to do. */
 export function faultText({ code, message, hint, retryAfterSeconds }: CapabilityFault): string {
   const isOwn = !Object.hasOwn(CAPABILITY_CODES, code);
   const todo = [
@@ -133,10 +133,10 @@ export function faultText({ code, message, hint, retryAfterSeconds }: Capability
   return `error: ${safeText(message)} (${safeLine(code)})${todo === "" ? "" : `\n  → ${safeText(todo)}`}`;
 }
 
-/** All of it: nobody can agree to what they do not see. */
-/** What a person has to see of a change before they agree. */
+/** The whole value: nobody can agree to what they can't see. */
+/** What a person must see of a change before they agree. */
 export interface ShownChange extends Pick<MutationPlan, "capability" | "account" | "accountName" | "input"> {
-  /** Absent: it waits in the journal of its run, which knows it by another id. */
+  /** Absent if it waits in its run's journal, which knows it by another id. */
   readonly planId?: string | undefined;
   readonly caller: Pick<MutationPlan["caller"], "userId" | "skill">;
   readonly operation: Pick<MutationPlan["operation"], "name" | "description">;

@@ -1,4 +1,7 @@
-/** How other clients read skills: a table for each skill; of many, those that break somewhere and the number of the others. */
+/**
+ * How other clients read skills: a table for each skill. For many skills, only those that break somewhere, and a count
+ * of the others.
+ */
 import { safeLine } from "@metier/base/text";
 import type {
   ClientReport,
@@ -10,7 +13,7 @@ import type {
 import { diagnosticText } from "./diagnostics.ts";
 import { alignColumns, count, type Style } from "./style.ts";
 
-/** Of more skills than these, only those that break somewhere are shown in full. */
+/** Above this number of skills, only those that break somewhere are shown in full. */
 const EACH_UP_TO = 20;
 
 export function compatText({ skills, fixed, diagnostics }: CompatibilityReport, style: Style): string {
@@ -78,7 +81,7 @@ function listed(keys: readonly string[]): string {
   return keys.length === 0 ? "–" : safeLine(keys.join(", "));
 }
 
-/** The same remark of several clients is one line. */
+/** Merges the same remark from several clients into one line. */
 function remarkLines(
   clients: readonly ClientReport[],
   pick: (report: ClientReport) => readonly CompatRemark[],

@@ -1,6 +1,6 @@
 /**
- * What each shell is given to complete `metier` command lines. The scripts know nothing of commands: on every Tab they
- * ask `metier __complete`, so they never need to be written again. Answers are data to them: nothing is evaluated.
+ * The completion scripts for each shell. They know no commands: on every Tab they ask `metier __complete`, so they
+ * never need an update. They treat its answers as data and evaluate nothing.
  */
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -11,7 +11,7 @@ export function completionScript(shell: Shell, command: readonly string[]): stri
   return SCRIPTS[shell](command.length === 1 ? `command ${command[0]}` : command.map(quote).join(" "));
 }
 
-/** A word as bash, zsh and fish take it. */
+/** Quotes a word for bash, zsh and fish. */
 function quote(word: string): string {
   return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }

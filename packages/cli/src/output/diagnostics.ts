@@ -1,4 +1,4 @@
-/** Diagnostics for people, and for programs: SARIF 2.1.0 for code scanning, workflow commands for GitHub Actions. */
+/** Diagnostics for people and programs: text, SARIF 2.1.0 for code scanning, workflow commands for GitHub Actions. */
 import { relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DIAGNOSTIC_CODES, type Diagnostic, type Severity } from "@metier/base/diagnostic";
@@ -9,14 +9,14 @@ export function diagnosticsText(diagnostics: readonly Diagnostic[], style: Style
   return diagnostics.map((diagnostic) => diagnosticText(diagnostic, style)).join("\n");
 }
 
-/** One line with place and code; what a program said, and the hint, below it. */
+/** One line with place and code; program output and the hint follow below it. */
 export function diagnosticText(diagnostic: Diagnostic, style: Style): string {
   const { path, line, column, severity, code, message, hint } = diagnostic;
   const place = [path, line, column].filter((part) => part !== undefined).join(":");
   const [what = "", ...said] = message.split(/\r?\n/);
   return [
     `${safeLine(place)}  ${severityText(severity, style)}  ${safeLine(what)}  ${style.dim(code)}`,
-    ...said.map((text) => `    | ${safeLine(text)}`), // Marked, so that no text of a skill passes for a line of ours.
+    ...said.map((text) => `    | ${safeLine(text)}`), // Marked, so that text from a skill can't pass for Metier's own.
     ...(hint ? [`    ${style.dim(`→ ${safeLine(hint)}`)}`] : []),
   ].join("\n");
 }
@@ -26,7 +26,7 @@ function severityText(severity: Severity, style: Style): string {
   return severity === "warning" ? style.yellow("warning") : style.cyan("info");
 }
 
-/** `2 errors, 1 warning, 3 notes`; empty when there are none. */
+/** `2 errors, 1 warning, 3 notes`; empty if there are none. */
 export function countDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const parts = Object.entries(LEVELS).flatMap(([severity, word]) => {
     const number = diagnostics.filter((entry) => entry.severity === severity).length;
@@ -35,7 +35,7 @@ export function countDiagnostics(diagnostics: readonly Diagnostic[]): string {
   return parts.join(", ");
 }
 
-/** As SARIF calls them, worst first. */
+/** SARIF's names, worst first. */
 const LEVELS: Record<Severity, string> = { error: "error", warning: "warning", info: "note" };
 const GITHUB_COMMAND: Record<Severity, string> = { error: "error", warning: "warning", info: "notice" };
 
@@ -63,7 +63,7 @@ function sarifResult(
   };
 }
 
-/** One workflow command a line; values escaped as the runner demands, so a skill cannot issue commands of its own. */
+/** One workflow command per line. Values are escaped as the runner demands, so a skill can't issue commands. */
 export function githubReport(diagnostics: readonly Diagnostic[], cwd: string): string {
   return diagnostics
     .map(({ code, severity, message, hint, path, line, column }) => {
@@ -86,7 +86,7 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
-/** The frame of SARIF 2.1.0. */
+/** The SARIF 2.1.0 envelope. */
 export function sarifDocument(
   cwd: string,
   version: string,
@@ -106,7 +106,7 @@ export function sarifDocument(
   };
 }
 
-/** Relative to the working directory where that is possible. */
+/** Relative to the working directory if possible. */
 export function sarifLocation(path: string, cwd: string): object {
   const inside = relative(cwd, path);
   if (inside === "" || inside.startsWith("..")) return { uri: pathToFileURL(path).href };

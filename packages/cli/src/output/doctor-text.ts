@@ -19,9 +19,9 @@ interface DoctorReport {
   readonly shadowed: readonly Skill[];
   readonly untrusted: readonly Skill[];
   readonly packages: readonly PackageState[];
-  /** Line by line; none where nothing is configured. */
+  /** One entry per line; empty if nothing is configured. */
   readonly capabilities: readonly string[];
-  /** The same of models. */
+  /** The same for models. */
   readonly models: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -30,7 +30,7 @@ const OUTCOMES: Record<SearchedPlace["outcome"], string> = {
   searched: "searched",
   missing: "does not exist",
   "not-a-directory": "is not a folder",
-  unreadable: "cannot be read",
+  unreadable: "can't be read",
   "link-escapes": "is a link out of the project",
 };
 
@@ -53,11 +53,11 @@ export function doctorText(report: DoctorReport, style: Style): string {
     ],
     Models: report.models.map(safeLine),
     Sandbox: describeProbes(machine.sandbox).map(safeLine),
-    "Interpreters that sandboxed commands find": interpreterLines(machine),
+    "Interpreters for sandboxed commands": interpreterLines(machine),
     "Config, lowest first": layers.map(safeLine),
     "Places searched, lowest precedence first": catalog.places.map(placeLine),
     Skills: [summaryText(catalog.all)],
-    "Not usable": lines(unusable, ({ reason = "" }) => reason),
+    Unusable: lines(unusable, ({ reason = "" }) => reason),
     Shadowed: lines(shadowed, ({ reason = "" }) => reason),
     Untrusted: lines(untrusted, ({ trust }) => trust.reason),
     "System packages of usable skills": packageLines(packages),
@@ -70,12 +70,12 @@ export function doctorText(report: DoctorReport, style: Style): string {
   });
 }
 
-/** More skills than these are told by the first few. */
+/** Above this number, only the first few skills are listed. */
 const EACH_UP_TO = 20;
 const MOST_EACH = 5;
 const MOST_PROBLEMS = 100;
 
-/** All of them, or of very many the errors before the rest. */
+/** All diagnostics; if there are very many, errors come first. */
 function worstFirst(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   if (diagnostics.length <= MOST_PROBLEMS) return diagnostics;
   const errors = diagnostics.filter(({ severity }) => severity === "error");
@@ -83,7 +83,7 @@ function worstFirst(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...errors, ...others].slice(0, MOST_PROBLEMS);
 }
 
-/** Everything of one name: who has it, who wanted it, and what is wrong with them. */
+/** Everything with one name: who won it, who else wanted it, and what is wrong with them. */
 export function explainText(
   name: string,
   skills: readonly Skill[],
@@ -94,12 +94,12 @@ export function explainText(
   const [winner, ...losers] = skills;
   const isBlocked = diagnostics.some(({ code }) => code === "scan.blocked");
   const why =
-    winner?.status === "enabled" ? isBlocked && "the scan blocks it" : (winner?.reason ?? winner?.status);
+    winner?.status === "enabled" ? isBlocked && "blocked by the scan" : (winner?.reason ?? winner?.status);
   const verdict =
     winner === undefined
-      ? `No skill is called \`${name}\`; these problems are about something of that name.`
+      ? `No skill is named \`${name}\`, but these problems concern that name.`
       : why
-        ? `\`${name}\` cannot be used: ${safeLine(why)}.`
+        ? `\`${name}\` can't be used: ${safeLine(why)}.`
         : `\`${name}\` can be used.`;
   const it = winner && [
     `${winner.scope}  ${winner.location}`,
@@ -119,7 +119,7 @@ function problemLines(diagnostics: readonly Diagnostic[], style: Style): readonl
   return diagnostics.map((diagnostic) => diagnosticText(diagnostic, style).replaceAll("\n", "\n  "));
 }
 
-/** Those that have lines, by title. */
+/** The sections that have lines, by title. */
 function joinSections(style: Style, sections: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(sections)
     .filter(([, lines]) => lines.length > 0)
@@ -131,7 +131,7 @@ function interpreterLines({ interpreters }: MachineFacts): readonly string[] {
   const entries = Object.entries(interpreters);
   const missing = entries.flatMap(([name, path]) => (path === null ? [name] : []));
   const found = entries.flatMap(([name, path]) => (path === null ? [] : [`${name}: ${path}`]));
-  const none = `not found: ${missing.join(", ")} (\`[sandbox] programs\` in the config brings more)`;
+  const none = `not found: ${missing.join(", ")} (add more with \`[sandbox] programs\` in the config)`;
   return [...found, ...(missing.length > 0 ? [none] : [])].map(safeLine);
 }
 
@@ -139,7 +139,7 @@ function packageLines(packages: readonly PackageState[]): readonly string[] {
   const isLacking = packages.some(({ installed }) => !installed);
   return [
     ...packages.map(packageLine),
-    ...(isLacking ? ["`metier setup` says how to install them"] : []),
+    ...(isLacking ? ["`metier setup` shows how to install them"] : []),
   ].map(safeLine);
 }
 
@@ -163,7 +163,7 @@ export function setUpText({ packages, command, setUps, diagnostics }: SetUpRepor
     diagnosticsText(diagnostics, style),
     joinSections(style, command ? { "To install the system packages": [command.join(" ")] } : {}),
   ].filter((text) => text !== "");
-  return sections.length === 0 ? "No usable skill wants to have anything installed." : sections.join("\n\n");
+  return sections.length === 0 ? "No usable skill needs anything installed." : sections.join("\n\n");
 }
 
 const SYMBOLS: Readonly<Record<DecidedPackage["status"], string>> = {
@@ -189,11 +189,11 @@ function environmentLines({ skill, scope, environments }: SkillSetUp, style: Sty
 
 /** `jq: missing (user:pdf, custom:scan untrusted)` */
 function packageLine({ name, installed, skills }: PackageState): string {
-  const state = installed === null ? "not known" : installed ? "installed" : "missing";
+  const state = installed === null ? "unknown" : installed ? "installed" : "missing";
   return `${name}: ${state} (${usersText(skills)})`;
 }
 
-/** Addresses, so that each can be given to `metier trust`. */
+/** Full addresses, so that each can be passed to `metier trust`. */
 function usersText(skills: readonly PackageUser[]): string {
   return skills
     .map(({ name, scope, trust }) => `${scope}:${name}${trust === "untrusted" ? " untrusted" : ""}`)

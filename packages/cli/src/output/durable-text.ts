@@ -1,4 +1,4 @@
-/** Durable runs that have not ended, for people: how they stand, what they ask, how to go on with them. */
+/** Durable runs that haven't ended, for people: their state, their questions, and how to continue them. */
 import { safeLine } from "@metier/base/text";
 import type { Question } from "@metier/durable";
 import { inputText } from "./run-progress.ts";
@@ -7,12 +7,14 @@ import { cutText, type Style } from "./style.ts";
 export interface WaitingRun {
   readonly runId: string;
   readonly skill: string;
-  /** `queued` and `running`: a process is at work on it. `interrupted`: it was given back, or its process ended before it. */
+  /**
+   * `queued` and `running`: a process is advancing it. `interrupted`: it was given back, or its process ended first.
+   */
   readonly status: "queued" | "running" | "waiting" | "interrupted";
   readonly startedAt: string;
-  /** What it asks, a line each. */
+  /** Its questions, one per line. */
   readonly questions: readonly string[];
-  /** The command that goes on with it; absent: the service does. */
+  /** The command that continues it; absent if the service does. */
   readonly resume?: string | undefined;
 }
 
@@ -29,8 +31,8 @@ export function waitingText(runs: readonly WaitingRun[], style: Style): string {
     [
       `  ${runId}  ${style.yellow(status)}  ${style.bold(cutText(skill, 32))}`,
       ...questions.map((line) => `    ${style.dim("asks")} ${cutText(line, WIDTH - 9)}`),
-      `    ${style.dim(resume ?? "goes on in `metier serve`; answer over its API")}`,
+      `    ${style.dim(resume ?? "continues in `metier serve`; answer over its API")}`,
     ].join("\n"),
   );
-  return [style.bold("Not ended"), ...blocks].join("\n");
+  return [style.bold("Unfinished"), ...blocks].join("\n");
 }

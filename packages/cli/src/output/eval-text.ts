@@ -1,4 +1,4 @@
-/** What an evaluation found, for people. */
+/** Evaluation results for people. */
 import { join } from "node:path";
 import { safeLine, showCost } from "@metier/base/text";
 import type {
@@ -72,7 +72,7 @@ export function evalText(
   ].join("\n");
 }
 
-/** Runs that failed and assertions that could not be graded, each kind with its first reason. */
+/** Failed runs and ungraded assertions, each kind with its first reason. */
 function faultLines(runs: Evaluation["benchmark"]["runs"]): readonly string[] {
   const failed = runs.filter(
     ({ result, notes }) => result.errors > 0 && result.total === 0 && notes.length > 0,
@@ -147,9 +147,9 @@ export function routingText(
     ]);
   const left = pairs.length - MOST_PAIRS;
   return [
-    `${count(skills, "skill")}, ${count(pairs.length, "pair")} that can be mistaken for each other by their descriptions.`,
+    `${count(skills, "skill")}, ${count(pairs.length, "pair")} with descriptions that can be mistaken for each other.`,
     ...shown,
-    ...(left > 0 ? [`  and ${left} more; \`--json\` has all.`] : []),
+    ...(left > 0 ? [`  and ${left} more; \`--json\` prints all.`] : []),
     ...(search ? routedText("By words alone", search, style) : []),
     ...(model ? routedText(`By ${safeLine(model.name)}`, model, style) : []),
     ...(model && model.used.tokens > 0 ? [usedText(model.used)] : []),
@@ -163,7 +163,7 @@ function routedText(
   style: Style,
 ): readonly string[] {
   return [
-    `${title}: ${passed} of ${total} queries go right (${percent(pass_rate)}).`,
+    `${title}: ${passed} of ${total} queries are routed correctly (${percent(pass_rate)}).`,
     ...confusions
       .slice(0, MOST_PAIRS)
       .map(({ expected, chosen, count: times }) =>
@@ -176,7 +176,7 @@ export function usedText({ tokens, cost }: TriggerEvaluation["used"]): string {
   return `${count(tokens, "token")}${costText(cost)}`;
 }
 
-/** Nothing where no price is known. */
+/** Empty if no price is known. */
 function costText(cost: number | undefined): string {
   return cost === undefined ? "" : `, ${showCost(cost)}`;
 }
@@ -185,7 +185,7 @@ function percent(rate: number): string {
   return `${Math.round(rate * 100)} %`;
 }
 
-/** Rounded first, so that nothing is `-0.0`. */
+/** Rounded first, to avoid `-0.0`. */
 function signed(value: number, digits: number): string {
   const rounded = Number(value.toFixed(digits)) || 0;
   return `${rounded > 0 ? "+" : ""}${rounded.toFixed(digits)}`;

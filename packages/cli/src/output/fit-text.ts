@@ -1,11 +1,11 @@
 /**
- * Lines for a terminal of a known width: a long one is broken between words, and its further rows are indented. What stands
- * between backticks stays whole: a command is copied from there.
+ * Wraps lines to a terminal's width: breaks long ones between words and indents the rest. Text between backticks stays
+ * whole, because commands are copied from there.
  */
 import { stripVTControlCharacters } from "node:util";
 import { textWidth } from "./text-width.ts";
 
-/** More than this would leave no room for words. */
+/** More indentation would leave no room for words. */
 const MOST_INDENT = 24;
 
 export function fitText(text: string, columns: number): string {

@@ -1,6 +1,6 @@
 /**
- * Help, made from the declarations of commands: the overview and the page of each command, within 80 columns. What the
- * man page and completion need of the same declarations (usage lines, labels of options) is worded here, too.
+ * Help, made from the command declarations: the overview and a page for each command, within 80 columns. Also words
+ * what the man page and completion need from the same declarations: usage lines and option labels.
  */
 import { VERSION } from "@metier/base/places";
 import { toKebabCase } from "@metier/base/text";
@@ -8,7 +8,7 @@ import { COMMON_FLAGS, type DeclaredCommand, type Flag, type Positional } from "
 import { GROUPS } from "../commands/groups.ts";
 
 const WIDTH = 80;
-/** Labels up to this width stand beside their text; text of longer ones starts on the next line. */
+/** Labels up to this width share a line with their text; after a longer one, the text starts on the next line. */
 const LABEL_WIDTH = 26;
 
 /** The page that `metier` and `metier --help` print. */
@@ -51,7 +51,7 @@ export function commandText(command: DeclaredCommand): string {
   ].join("\n");
 }
 
-/** The page of a command that only holds others, such as `metier skill manage`. */
+/** The page of a command that only groups others, such as `metier skill manage`. */
 export function holderText(name: string, brief: string, commands: readonly DeclaredCommand[]): string {
   const rows = commands.map((command) => [command.name, command.brief] as const);
   return [
@@ -69,12 +69,12 @@ function alsoText(also: readonly string[]): string {
   return also.length === 0 ? "" : ` (also: ${also.join(", ")})`;
 }
 
-/** The words that may stand behind the command: `["list", "show <id>"]`, or `["<skill> [<file>]"]`. */
+/** The words that may follow the command: `["list", "show <id>"]`, or `["<skill> [<file>]"]`. */
 export function wordForms({ usage, actions, positional }: DeclaredCommand): readonly string[] {
   return actions === undefined ? (usage ?? [positionalText(positional)]) : Object.keys(actions);
 }
 
-/** What stands behind `metier` on a command line that uses the command: `runs [<action>] [options]`. */
+/** What follows `metier` on a command line: `runs [<action>] [options]`. */
 export function usageLines({ name, usage, actions, positional }: DeclaredCommand): readonly string[] {
   const plain = actions === undefined ? positionalText(positional) : "[<action>]";
   return (usage ?? [plain]).map((form) => [name, form, "[options]"].filter((part) => part !== "").join(" "));
@@ -156,7 +156,7 @@ function wrap(text: string, width: number): readonly string[] {
   return line === "" ? lines : [...lines, line];
 }
 
-/** A long example goes on behind a backslash, where a shell takes it for one line; an option keeps its value. */
+/** Breaks a long example with a backslash, so that a shell still reads one line; an option keeps its value. */
 function breakExample(example: string): readonly string[] {
   const words = example.match(/(?:--[\w-]+ (?!-))?(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** The HTML reports of `metier eval`: exports of the inspector's own views, with the answers that the API would give. */
+/** The HTML reports of `metier eval`: exports of the inspector's views, with the answers the API would give. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@metier/base/json";
@@ -6,11 +6,11 @@ import type { Evaluation, Routing, RoutingEvaluation, TriggerEvaluation } from "
 import { exportPage } from "@metier/inspector";
 import type { ApiFileText, ApiIteration, ApiRouted, ApiRouting } from "@metier/service/api";
 
-/** A longer answer is in its file beside the report. */
+/** A longer answer stays in its file next to the report. */
 const MOST_TEXT = 256 * 1024;
-/** Of all answers together: a report is to be sent by mail. */
+/** The limit for all answers together: a report should fit in an email. */
 const MOST_TEXTS = 16 * 1024 * 1024;
-/** A larger matrix is no picture any more; the pairs say it. */
+/** A larger matrix can't be read as a picture; the list of pairs has the same facts. */
 const LARGEST_MATRIX = 60;
 
 export function evalReport(skill: string, evaluation: Evaluation): string {
@@ -79,7 +79,7 @@ function iterationPath(skill: string, number: number): string {
   return `/v1/evals/${encodeURIComponent(skill)}/${number}`;
 }
 
-/** The answers and files of all runs, as far as they are texts and there is room. */
+/** The answers and files of all runs, as far as they are text and fit. */
 function readOutputs(
   path: string,
   folder: string,
@@ -107,11 +107,11 @@ function readText(file: string): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch {
-    return undefined; // Not a text, or gone.
+    return undefined; // Not text, or gone.
   }
 }
 
-/** Types of the API are JSON, but for fields that are `undefined`. */
+/** API types are JSON, except for fields that are `undefined`. */
 function toAnswers(answers: Readonly<Record<string, object>>): Readonly<Record<string, JsonObject>> {
   return answers as Readonly<Record<string, JsonObject>>;
 }

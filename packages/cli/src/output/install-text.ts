@@ -1,4 +1,4 @@
-/** Installing, for people: what came of it. */
+/** The result of an installation, for people. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { safeLine } from "@metier/base/text";
 import { type InstalledSkill, type InstallReport, isFailure } from "@metier/install";
@@ -37,11 +37,11 @@ export function installedText(
   ];
   if (lines.length > 0 || skipped.length > 0) return lines.join("\n");
   return wish.source === undefined
-    ? "No lock lists anything; `metier install <source>` installs skills."
-    : "Nothing was chosen.";
+    ? "No lock file lists any skills. `metier install <source>` installs skills."
+    : "No skills chosen.";
 }
 
-/** More skills than these are told together. */
+/** Above this number, skills are reported together. */
 const EACH_UP_TO = 20;
 const MOST_NAMED = 24;
 const MOST_SKIPPED = 20;
@@ -61,12 +61,12 @@ function manyText(
   const notes = [
     namesText(installed.map(({ name }) => name)),
     ...(untrusted > 0
-      ? [`untrusted: ${count(untrusted, "skill")}; \`metier trust <skill>\` trusts one`]
+      ? [`untrusted: ${count(untrusted, "skill")}; trust one with \`metier trust <skill>\``]
       : []),
     ...unusable
       .slice(0, MOST_UNUSABLE)
       .map(({ name, status, reason }) => `${name} is ${status}: ${reason ?? ""}`),
-    ...(unnamed > 0 ? [`${count(unnamed, "more skill")} can't be used; \`metier list\` says why`] : []),
+    ...(unnamed > 0 ? [`${count(unnamed, "more skill")} can't be used; \`metier list\` shows why`] : []),
   ];
   const title = `${count(installed.length, "skill")} ${what}`;
   return dryRun
@@ -74,7 +74,7 @@ function manyText(
     : doneText(title, notes, style);
 }
 
-/** The first of many names, and how many more there are. */
+/** The first of many names, and a count of the rest. */
 export function namesText(names: readonly string[]): string {
   const more = names.length - MOST_NAMED;
   return `${names.slice(0, MOST_NAMED).map(safeLine).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
@@ -84,7 +84,7 @@ function plannedText({ name, lock, path }: InstalledSkill): string {
   return safeLine(`+ ${name}${ofLock(lock)} would be installed at ${path}`);
 }
 
-/** Behind a name, where two locks are looked at. */
+/** Added to a name if both locks are involved. */
 export function ofLock(lock: LockOwner | undefined): string {
   if (lock === undefined) return "";
   return lock === "project" ? " (the project's lock)" : " (your lock)";
@@ -106,7 +106,7 @@ function placedText(
   return doneText(safeLine(`${name}${ofLock(lock)} is ${what} at ${path}`), notes, style);
 }
 
-/** What was done, and below it what is to be known of it. `what` is safe already. */
+/** What was done, with notes below it. `what` is already safe. */
 export function doneText(what: string, notes: readonly string[], style: Style): string {
   return [`${style.green("✓")} ${what}`, ...notes.map((note) => `    ${style.dim(safeLine(note))}`)].join(
     "\n",
@@ -134,11 +134,11 @@ export function failuresText({ skipped, findings, diagnostics }: InstallReport, 
   const declined = failures.filter(({ code }) => code === "install.declined");
   const isMany = declined.length > EACH_UP_TO;
   return [
-    ...(isMany ? [`${style.red("✗")} ${count(declined.length, "skill")}: Skipped.`] : []),
+    ...(isMany ? [`${style.red("✗")} ${count(declined.length, "skill")}: skipped`] : []),
     ...failures
       .filter(({ code }) => !isMany || code !== "install.declined")
       .flatMap(({ name, lock, code, reason, hint }) => {
-        // Of the others the findings were shown before; what is blocked is not asked about.
+        // For the others, the findings were shown before; blocked skills aren't asked about.
         const seen = code === "install.blocked" ? findings.filter(({ skill }) => skill === name) : [];
         const [first = "", ...rest] = failedText(`${name}${ofLock(lock)}: ${reason}`, hint, style);
         return [first, ...seen.map((finding) => `    ${findingText(finding, style)}`), ...rest];

@@ -1,4 +1,4 @@
-/** Skills by scope, with a symbol for the status and the reason where there is one; and one skill as JSON. */
+/** Skills by scope, with a status symbol and a reason if there is one; and one skill as JSON. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { SCOPES, type Scope, type Skill, type SkillStatus } from "@metier/skills";
 import { countDiagnostics, diagnosticText } from "./diagnostics.ts";
@@ -16,13 +16,13 @@ const TITLES: Record<Scope, string> = {
   installed: "Installed Skills",
   integration: "Integration Skills",
   bundled: "Bundled Skills",
-  remote: "Skills of MCP Servers",
+  remote: "Skills from MCP Servers",
 };
 
-/** Lines that are written at a time: the text of thousands of skills would be the largest thing in memory. */
+/** Lines written at a time: the text of thousands of skills would be the largest thing in memory. */
 const PIECE = 1000;
 
-/** In pieces of whole lines. `columns`: what a line may take, in a terminal. */
+/** In pieces of whole lines. `columns` is the line width in a terminal. */
 export function* listPieces(skills: readonly Skill[], style: Style, columns?: number): Iterable<string> {
   const groups = [...SCOPES]
     .reverse()
@@ -73,7 +73,7 @@ export function summaryText(skills: readonly Skill[]): string {
   return `${count(skills.length, "skill")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}.`;
 }
 
-/** The errors themselves, the rest as a number: a list stays a list. */
+/** The errors in full, the rest as a count, so that a list stays a list. */
 export function problemsText(diagnostics: readonly Diagnostic[], style: Style): string {
   if (diagnostics.length === 0) return "";
   const errors = diagnostics.filter(({ severity }) => severity === "error");
@@ -82,7 +82,7 @@ export function problemsText(diagnostics: readonly Diagnostic[], style: Style): 
   return [...shown, rest].join("\n");
 }
 
-/** As programs read it, without what is only needed here. */
+/** The skill as programs read it, without fields that only this package needs. */
 export function skillJson(skill: Skill): object {
   const { name, description, manifest, scope, status, reason, trust, location, shadows, shadowedBy } = skill;
   const { remote } = skill;

@@ -1,7 +1,7 @@
 /**
- * A terminal while something goes on: the answer as it comes on stdout, lines about it on stderr, and below them one quiet
- * line that is redrawn in place and gone before anything else is written. The quiet line never stands behind a half-written
- * line of the answer.
+ * A terminal while work goes on: the streamed answer on stdout, notices on stderr, and below them a status line that
+ * is redrawn in place and cleared before anything else is written. The status line never follows a half-written line
+ * of the answer.
  */
 import type { CliIo } from "../context.ts";
 import { CLEAR, openRedrawnLine } from "./redrawn-line.ts";
@@ -9,22 +9,22 @@ import { CLEAR, openRedrawnLine } from "./redrawn-line.ts";
 export interface LiveScreen {
   /** A piece of the answer; the next one may continue its line. */
   say(text: string): void;
-  /** A line beside it. */
+  /** A notice line. */
   note(line: string): void;
-  /** Ends the answer's line, if it is open. */
+  /** Ends the answer's line if it is open. */
   closeLine(): void;
-  /** The terminal has shown `^C` where the cursor was. */
+  /** The terminal showed `^C` at the cursor. */
   interrupted(): void;
-  /** While something else writes or asks, such as a question, the quiet line stays away. */
+  /** Hides the status line while something else writes or asks. */
   stepAside<Value>(work: () => Promise<Value>): Promise<Value>;
-  /** The quiet line is gone for good. */
+  /** Removes the status line for good. */
   end(): void;
 }
 
-/** Between pieces of an answer that comes steadily, a line that comes and goes would only flicker. */
+/** Between pieces of a steady answer, the status line would only flicker. */
 const QUIET_MS = 300;
 
-/** `status`: the quiet line for that many columns; absent, or without a terminal on stderr, there is none. */
+/** `status` gives the status line for that many columns. Without it, or without a terminal on stderr, there is none. */
 export function openLiveScreen(
   { stdout, stderr }: Pick<CliIo, "stdout" | "stderr">,
   status?: (columns: number) => string,

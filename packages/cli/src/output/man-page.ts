@@ -1,4 +1,4 @@
-/** The man page `metier.1`, made from the declarations of commands; `npm run docs:sync` writes it. */
+/** The man page `metier.1`, made from the command declarations; `npm run docs:sync` writes it. */
 import { EXIT } from "@metier/base/errors";
 import { VERSION } from "@metier/base/places";
 import { COMMON_FLAGS, type DeclaredCommand } from "../commands/define.ts";
@@ -7,7 +7,7 @@ import { optionRows, usageLines } from "./help-text.ts";
 
 const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
   done: "Done.",
-  no: "The answer is no: nothing found, something invalid, a check failed.",
+  no: "Nothing found, something invalid, or a check failed.",
   usage: "The command line or a config file is wrong.",
   refused: "Refused: not trusted, not allowed, or someone must look first.",
   limited: "A limit stopped it.",
@@ -82,7 +82,7 @@ function tagged(label: string, text: string): string {
   return `.TP\n\\fB${toRoff(label)}\\fR\n${toRoff(text)}`;
 }
 
-/** A line that begins with a dot or a quote would be an order to the formatter. */
+/** A line that starts with a dot or a quote would be a formatter request. */
 function toRoff(text: string): string {
   return text
     .replaceAll("\\", "\\e")

@@ -1,6 +1,6 @@
 /**
- * The inline part of Markdown as spans of text with looks: emphasis, code, links. The grammar is Lezer's; text that is not
- * complete yet is told apart from text that means what it says.
+ * Inline Markdown as styled spans: emphasis, code, links. Uses Lezer's grammar, and tells text that may still change
+ * from text that is final.
  */
 import { GFM, parser } from "@lezer/markdown";
 import type { Style } from "./style.ts";
@@ -10,7 +10,7 @@ export interface StyledText {
   readonly look: (text: string) => string;
 }
 
-/** A node of the grammar; its children are there, but not in the types. */
+/** A grammar node; its children exist but aren't in the types. */
 interface InlineNode {
   readonly type: number;
   readonly from: number;
@@ -18,11 +18,11 @@ interface InlineNode {
   readonly children?: readonly InlineNode[];
 }
 
-/** So much is waited for before a sign means only itself. */
+/** How much text to wait for before a sign stands for itself. */
 const MOST_HELD = 600;
-/** The grammar takes more than linear time for some texts: it never gets a long one. Above `MOST_HELD`. */
+/** The grammar takes more than linear time on some texts, so it never gets a long one. Must exceed `MOST_HELD`. */
 const MOST_PARSED = 1_000;
-/** Of signs that mean only themselves; a text with more of them is taken as it is. */
+/** Counts signs that stand for themselves; a text with more of them is taken as plain. */
 const MOST_FAILED = 50;
 
 const markdown = parser.configure(GFM);
@@ -45,7 +45,7 @@ function nameOf({ type }: InlineNode): string {
   return markdown.nodeSet.types[type]?.name ?? "";
 }
 
-/** Of a whole line. */
+/** For a whole line. */
 export function readSpans(text: string, style: Style): readonly StyledText[] {
   if (text.length <= MOST_PARSED) return spansBetween(text, 0, text.length, parse(text), plain, style);
   const { spans, rest } = takeSpans(text, style);
@@ -109,7 +109,7 @@ function spansOf(
   }
 }
 
-/** The address is shown beside the words: words alone could say another one. */
+/** Shows the address next to the words, since words alone could claim another address. */
 function linkSpans(
   text: string,
   node: InlineNode,
@@ -132,11 +132,11 @@ function linkSpans(
 
 interface TakenSpans {
   readonly spans: readonly StyledText[];
-  /** What may still become something else. */
+  /** The part that may still become something else. */
   readonly rest: string;
 }
 
-/** Of the beginning of a line: what is certain whatever follows. */
+/** For the start of a line: the part that nothing later can change. */
 export function takeSpans(text: string, style: Style): TakenSpans {
   const spans: StyledText[] = [];
   let at = 0;
@@ -159,7 +159,7 @@ export function takeSpans(text: string, style: Style): TakenSpans {
   return { spans, rest: "" };
 }
 
-/** What begins the text, and what follows that, as far as one parse tells it. */
+/** The first span and the rest, as far as one parse can tell. */
 function takeCertain(
   text: string,
   style: Style,
@@ -176,7 +176,7 @@ function takeCertain(
   return { spans, end };
 }
 
-/** What follows cannot make it longer. */
+/** Nothing that follows can make it longer. */
 function isCertain(rest: string, node: InlineNode): boolean {
   if (nameOf(node) === "Escape") return true;
   if (node.to >= rest.length) return false;
@@ -185,7 +185,7 @@ function isCertain(rest: string, node: InlineNode): boolean {
   return !isLink || hasAddress || rest[node.to] !== "(" || rest.length > MOST_HELD;
 }
 
-/** The next character that may begin something, or the end. */
+/** The next character that may start something, or the end. */
 function findSign(text: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
     const character = text[at] ?? "";

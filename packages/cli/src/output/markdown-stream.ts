@@ -1,6 +1,6 @@
 /**
- * Markdown for a terminal while it is written: words appear as they come, headings and code line by line, tables when they
- * are whole. Lines are wrapped at words. What would steer the terminal is made visible first.
+ * Streams Markdown to a terminal: words appear as they come, headings and code line by line, tables when complete.
+ * Wraps lines at words, and makes control characters visible first.
  */
 import { safeText } from "@metier/base/text";
 import { readSpans, type StyledText, takeSpans } from "./markdown-inline.ts";
@@ -9,9 +9,9 @@ import { createRowWriter, type RowWriter } from "./row-writer.ts";
 import type { Style } from "./style.ts";
 
 export interface MarkdownStream {
-  /** What can be shown now. */
+  /** The text that can be shown now. */
   push(text: string): string;
-  /** The rest; then the stream is at the beginning again. Ends with a line end, unless nothing was written. */
+  /** Returns the rest and resets the stream. Ends with a line break unless nothing was written. */
   end(): string;
 }
 
@@ -22,7 +22,7 @@ const CLOSING = /(?<=\s)#{1,6}$/;
 const RULE = /^\s{0,3}(?:-{3,}|\*{3,}|_{3,})\s*$/;
 const ITEM = /^(\s*)(?:([-*+])|(\d{1,9}[.)]))\s+(?:\[([ xX])\]\s+)?/;
 const QUOTE = /^\s{0,3}((?:>\s?)+)/;
-/** The beginning of a line that may still become one of the above. */
+/** The start of a line that may still become one of the above. */
 const UNDECIDED =
   /^\s*(?:#.*|\|.*|`{1,2}|`{3}.*|~{1,2}|~{3}.*|[-*_]+|[-*+]\s*(?:\[[ xX]?\]?)?|\d{1,9}[.)]?\s*|[>\s]*)$/;
 
@@ -35,7 +35,7 @@ class MarkdownLines implements MarkdownStream {
   readonly #columns: () => number;
   readonly #writer: RowWriter;
   #pending = "";
-  /** The kind of the line is known, and a part of it is written. */
+  /** The kind of the line is known, and part of it is written. */
   #isLineBegun = false;
   #fence: string | undefined;
   #rows: readonly string[] = [];
@@ -78,7 +78,7 @@ class MarkdownLines implements MarkdownStream {
     }
   }
 
-  /** Of a line without its end yet. */
+  /** For a line that hasn't ended yet. */
   #takePart(): void {
     if (this.#fence !== undefined || this.#pending === "") return;
     if (!this.#isLineBegun) {
@@ -98,7 +98,7 @@ class MarkdownLines implements MarkdownStream {
   }
 
   #takeBlank(): void {
-    if (!this.#isBlank) this.#writer.raw("\n"); // Several blank lines are one.
+    if (!this.#isBlank) this.#writer.raw("\n"); // Merges several blank lines into one.
     this.#isBlank = true;
   }
 
@@ -116,7 +116,7 @@ class MarkdownLines implements MarkdownStream {
     else this.#writeLine(readSpans(this.#beginLine(line), this.#style));
   }
 
-  /** Writes the sign that the line begins with, and gives what stands behind it. */
+  /** Writes the sign that starts the line, and returns the rest. */
   #beginLine(line: string): string {
     const item = ITEM.exec(line);
     const quote = item ? null : QUOTE.exec(line);

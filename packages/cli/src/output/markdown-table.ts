@@ -1,4 +1,4 @@
-/** A Markdown table in columns; one that is too wide for the terminal stays as it is written. */
+/** A Markdown table in columns; a table too wide for the terminal stays as written. */
 import { readSpans } from "./markdown-inline.ts";
 import type { Style } from "./style.ts";
 import { textWidth } from "./text-width.ts";

@@ -1,4 +1,4 @@
-/** A command line that the parser refuses, in words for whoever typed it: what is wrong, what is allowed, how it is typed. */
+/** Explains a command line that the parser refused: what is wrong, what is allowed, and how to type it. */
 import { UsageError } from "@metier/base/errors";
 import { ArgumentScannerError, formatMessageForArgumentScannerError } from "@stricli/core";
 import type { DeclaredCommand } from "../commands/define.ts";
@@ -11,14 +11,14 @@ export function describeMisuse(
   command: DeclaredCommand | undefined,
 ): UsageError {
   const message = fault instanceof ArgumentScannerError ? faultText(fault) : complaint;
-  return new UsageError(message || "The command line could not be understood.", { hint: hintFor(command) });
+  return new UsageError(message || "Can't parse the command line.", { hint: hintFor(command) });
 }
 
 function hintFor(command: DeclaredCommand | undefined): string {
   if (command === undefined)
     return "`metier --help` lists the commands, `metier <command> --help` the options.";
   const lines = usageLines(command).map((line) => `\`metier ${line}\``);
-  return `Type ${lines.join(" or ")}; \`metier ${command.name} --help\` says more.`;
+  return `Type ${lines.join(" or ")}. See \`metier ${command.name} --help\`.`;
 }
 
 function faultText(fault: ArgumentScannerError): string {
@@ -33,8 +33,8 @@ function faultText(fault: ArgumentScannerError): string {
     UnsatisfiedFlagError: ({ externalFlagName }) => `\`--${externalFlagName}\` needs a value.`,
     UnexpectedFlagError: ({ externalFlagName }) => `\`--${externalFlagName}\` is given twice.`,
     InvalidNegatedFlagSyntaxError: ({ externalFlagName }) => `\`--${externalFlagName}\` takes no value.`,
-    UnexpectedPositionalError: ({ input }) => `\`${input}\` is one word too many.`,
-    UnsatisfiedPositionalError: ({ placeholder }) => `\`<${placeholder}>\` is missing.`,
+    UnexpectedPositionalError: ({ input }) => `Unexpected argument \`${input}\`.`,
+    UnsatisfiedPositionalError: ({ placeholder }) => `Missing \`<${placeholder}>\`.`,
   });
 }
 

@@ -1,4 +1,4 @@
-/** What `metier init` and `metier doctor` say about the models a user has. */
+/** How `metier init` and `metier doctor` describe the user's models. */
 import { safeLine } from "@metier/base/text";
 import type { ModelFindings, ModelOffer } from "@metier/run/model";
 import type { Style } from "./style.ts";
@@ -11,7 +11,7 @@ export function offersText(offers: readonly ModelOffer[], { bold, dim }: Style):
   return [bold("Models you have"), ...lines].join("\n");
 }
 
-/** What was found and cannot be chosen, and why. */
+/** What was found but can't be chosen, and why. */
 export function notesText({ servers, files, ggufPackage, programs }: ModelFindings): string {
   return [
     ...servers.flatMap(emptyServer),
@@ -51,7 +51,7 @@ function programLine({ name, path }: Program): string {
   const use =
     name === "claude"
       ? "used only after you accept its terms in `metier init`"
-      : "not used: its own shell tool cannot be turned off";
+      : "not used: its shell tool can't be turned off";
   return `${name}: ${path} (${use})`;
 }
 
@@ -62,7 +62,7 @@ const WAYS = [
   "  ollama pull qwen3:8b         a free model on this machine (ollama.com)",
 ];
 
-/** Nothing was found: where it was looked, and what to do. */
+/** Shown if nothing was found: where Metier looked, and what to do. */
 export function nothingText({ asked }: ModelFindings): string {
   const servers = asked.map(({ name, address }) => `${name} on port ${new URL(address).port}`).join(", ");
   return [
@@ -78,7 +78,7 @@ export function nothingText({ asked }: ModelFindings): string {
     .join("\n");
 }
 
-/** The part of `doctor` below what is configured. */
+/** The part of `doctor` below the configured models. */
 export function findingLines({
   keys,
   servers,
@@ -99,5 +99,5 @@ export function findingLines({
 function readBy(ggufPackage: ModelFindings["ggufPackage"]): string {
   return "version" in ggufPackage
     ? `read by node-llama-cpp ${ggufPackage.version}`
-    : "not usable: node-llama-cpp is not installed beside Metier";
+    : "unusable: node-llama-cpp is not installed next to Metier";
 }

@@ -1,6 +1,6 @@
 /**
- * The one line of progress of a long command: redrawn in place on a terminal, with a bar and an estimate where the end is
- * known, and gone before anything else is written. Without a terminal nothing is written.
+ * The progress line of a long command: redrawn in place, with a bar and an estimate if the end is known, and cleared
+ * before anything else is written. Writes nothing without a terminal.
  */
 import type { FetchProgress } from "@metier/install";
 import type { CliStream } from "../context.ts";
@@ -9,15 +9,15 @@ import { cutText } from "./style.ts";
 
 export interface ProgressView {
   show(step: FetchProgress): void;
-  /** A whole line beside it, which stays. */
+  /** Writes a whole line that stays. */
   note(line: string): void;
-  /** Before anything else is written, and at the end. */
+  /** Called before anything else is written, and at the end. */
   end(): void;
 }
 
 const LABEL = 40;
 const BAR = 20;
-/** Before that, an estimate jumps about. */
+/** Before that, an estimate jumps around. */
 const ESTIMATE_AFTER_MS = 1_000;
 
 export function createProgressLine(
@@ -28,7 +28,7 @@ export function createProgressLine(
   let began = 0;
   const open = (): RedrawnLine =>
     openRedrawnLine(stream, () => (step === undefined ? "" : lineText(step, now() - began)), { now });
-  /** Only while there is something to show: nothing else waits for its timer. */
+  /** Runs only while there is something to show, so its timer keeps nothing alive. */
   let line: RedrawnLine | undefined;
   return {
     show(next) {

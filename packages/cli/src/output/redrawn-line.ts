@@ -1,36 +1,36 @@
 /**
- * The one line of a terminal that is redrawn in place while something goes on, and gone before anything else is written.
- * It redraws itself; whoever works without a pause, so that no timer gets its turn, calls `redraw`.
+ * A terminal line that is redrawn in place while work goes on, and cleared before anything else is written. It redraws
+ * itself; code that never yields to timers calls `redraw`.
  */
 import type { CliStream } from "../context.ts";
 
 export interface RedrawnLine {
-  /** Draws what the line says now, unless it was drawn just before. */
+  /** Draws the current text, unless it was drawn just before. */
   redraw(): void;
-  /** Something else is about to be written. */
+  /** Called when something else is about to be written. */
   clear(): void;
-  /** It is gone already: the terminal wrote over it. */
+  /** The line is already gone: the terminal wrote over it. */
   lost(): void;
-  /** It is gone for good. */
+  /** Removes the line for good. */
   end(): void;
 }
 
-/** At most ten redraws a second. */
+/** At most ten redraws per second. */
 const REDRAW_MS = 100;
 const USUAL_COLUMNS = 80;
 
-/** Also what the terminal itself has written into the line. */
+/** Also clears what the terminal itself wrote into the line. */
 export const CLEAR = "\r\u001b[2K";
-/** What is too wide is cut by the terminal instead of taking a second row, which nobody would clear. */
+/** Lets the terminal cut a line that is too wide; a second row would never be cleared. */
 const draw = (line: string): string => `${CLEAR}\u001b[?7l${line}\u001b[?7h`;
 
 interface RedrawnLineOptions {
-  /** How long nothing else was written before the line comes: between two pieces of something it would only flicker. */
+  /** How long nothing else must be written before the line appears, so that it doesn't flicker. */
   readonly quietMs?: number;
   readonly now?: () => number;
 }
 
-/** `text`: what the line says, for that many columns; nothing for no line. Without a terminal there is none. */
+/** `text` gives the line for that many columns; an empty text hides it. Without a terminal there is none. */
 export function openRedrawnLine(
   stream: CliStream,
   text: (columns: number) => string,

@@ -1,6 +1,7 @@
 /**
- * What is about to be installed, for the person who decides: each of a few skills in full; of many a screenful with counts
- * by risk, what they ask for, and the risky ones in full. `fullReviewText` is the whole, for a pager.
+ * What is about to be installed, for the person who decides. A few skills are shown in full; many are summarized on
+ * one screen: counts by risk, what they ask for, and the risky ones in full. `fullReviewText` has everything, for a
+ * pager.
  */
 import { safeLine } from "@metier/base/text";
 import { type InstallReview, needsReview, type ReviewedSkill } from "@metier/install";
@@ -12,7 +13,7 @@ import { count, cutText, type Style } from "./style.ts";
 const LINE = 100;
 const MOST_FINDINGS = 20;
 const MOST_NAMES = 8;
-/** More skills than these are summarized. */
+/** Above this number, skills are summarized. */
 export const FULL_UP_TO = 5;
 export const MOST_RISKY = 4;
 const MOST_RISKY_FINDINGS = 4;
@@ -73,11 +74,11 @@ function findingCounts(skills: readonly ReviewedSkill[]): string {
   const where = skills.filter(({ findings }) => findings.length > 0).length;
   return [
     counts.length === 0 ? "none" : `${counts.join(", ")} in ${count(where, "skill")}`,
-    ...(unscanned > 0 ? [`${count(unscanned, "skill")} not scanned wholly`] : []),
+    ...(unscanned > 0 ? [`${count(unscanned, "skill")} not fully scanned`] : []),
   ].join("; ");
 }
 
-/** How many skills have scripts, want tools, and so on; in the order in which one skill's facts are listed. */
+/** How many skills have scripts, want tools, and so on, in the order of one skill's facts. */
 function askedOf(skills: readonly ReviewedSkill[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const [label] of skills.flatMap((skill) => facts(skill).slice(1))) {
@@ -122,7 +123,7 @@ const LICENSE = "license";
 
 type Fact = readonly [label: string, value: string];
 
-/** The amount first; then only what the skill has or asks for. */
+/** The size first, then only what the skill has or asks for. */
 function facts(skill: ReviewedSkill): readonly Fact[] {
   const scripts = skill.scripts.map(({ language, paths }) => `${paths.length} ${safeLine(language)}`);
   const asked: readonly (readonly [string, readonly string[]])[] = [
@@ -165,7 +166,7 @@ function names(values: readonly string[]): string {
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
-/** Of a few the worst, otherwise in the order of the files. */
+/** The worst findings if there are few slots; otherwise in file order. */
 function findingLines(findings: readonly Finding[], style: Style, most: number): readonly string[] {
   const rank = ({ severity }: Finding): number => SCAN_SEVERITIES.indexOf(severity);
   const listed = findings.length > most ? findings.toSorted((a, b) => rank(b) - rank(a)) : findings;

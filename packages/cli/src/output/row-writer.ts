@@ -1,15 +1,15 @@
-/** Rows of text for a terminal: words go out when they are whole, so that none is broken by the end of a row. */
+/** Writes rows of text to a terminal. Words go out only when complete, so the end of a row never breaks one. */
 import type { StyledText } from "./markdown-inline.ts";
 import { textWidth } from "./text-width.ts";
 
 export interface RowWriter {
-  /** What stands before the line; further rows of it begin below its text. */
+  /** The prefix of the line; its further rows are indented to its text. */
   begin(lead: string, look: StyledText["look"]): void;
   write(spans: readonly StyledText[]): void;
   endLine(): void;
-  /** Whole lines, as they are. */
+  /** Whole lines, unchanged. */
   raw(text: string): void;
-  /** What was written since the last time. */
+  /** What was written since the last call. */
   take(): string;
 }
 

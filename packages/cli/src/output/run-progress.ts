@@ -1,4 +1,7 @@
-/** A run before it starts (`--dry-run`) and while it happens: steps, tools, tokens, line by line. Nested runs are indented. */
+/**
+ * A run before it starts (`--dry-run`) and while it happens: steps, tools and tokens, line by line. Nested runs are
+ * indented.
+ */
 import { safeLine, safeText, showCost } from "@metier/base/text";
 import type { RunOutline, SandboxUse } from "@metier/run";
 import type { CapabilityCall, RunEvent } from "@metier/run/events";
@@ -50,7 +53,7 @@ function describe(event: RunEvent, used: string, style: Style): string | undefin
   }
 }
 
-/** The one thing a person wants to see of a call. */
+/** The one input of a call that a person wants to see. */
 export function inputText(input: unknown): string {
   if (typeof input !== "object" || input === null) return String(input);
   const { command, path, url, skill } = input as Readonly<Record<string, unknown>>;
@@ -70,7 +73,7 @@ export function planText(outline: RunOutline, style: Style): string {
     ...outline.hooks.map((hook) => ["hook", describeHook(hook)] as const),
     ["variables", outline.env.join(", ") || "none"],
     ...(outline.capabilities.length === 0 ? [] : [["by host", outline.capabilities.join(", ")] as const]),
-    ["sandbox", sandbox.backend === "absent" ? "none works here: no command can be run" : sandbox.backend],
+    ["sandbox", sandbox.backend === "absent" ? "none works here, so no command can run" : sandbox.backend],
     ["declared", reachText(sandbox.declared) || "nothing beyond its own folders"],
     ["granted", reachText(sandbox.granted) || "nothing beyond its own folders"],
     ["network", sandbox.network.join(", ") || "none"],
@@ -91,7 +94,7 @@ export function planText(outline: RunOutline, style: Style): string {
   ].join("\n");
 }
 
-function describeHook({ hook, tools, command = "cannot be read" }: RunOutline["hooks"][number]): string {
+function describeHook({ hook, tools, command = "can't be read" }: RunOutline["hooks"][number]): string {
   const about = tools.length > 0 ? ` on ${tools.join(", ")}` : "";
   return `${hook}${about}: ${typeof command === "string" ? command : command.join(" ")}`;
 }
@@ -113,7 +116,7 @@ export function capabilityCallText(call: CapabilityCall, style: Style): string {
   return outcome === "ok" || outcome === "repeat" ? style.dim(line) : style.yellow(line);
 }
 
-/** `network example.com; write /data`; empty where there is nothing. */
+/** `network example.com; write /data`; empty if there is nothing. */
 export function reachText(reach: SandboxUse): string {
   return Object.entries(reach)
     .filter(([, list]) => list.length > 0)

@@ -1,6 +1,6 @@
 /**
- * A run as a person sees it: in a terminal the answer as it comes, a line for each tool call, and one quiet line with how
- * long it takes, what it does and what it has used. Without a terminal, lines on stderr alone.
+ * A run as a person sees it: in a terminal, the streamed answer, a line for each tool call, and a status line with the
+ * time, the current activity and the usage. Without a terminal, only lines on stderr.
  */
 import { CancelledError } from "@metier/base/errors";
 import { safeLine, safeText, showCost } from "@metier/base/text";
@@ -12,23 +12,23 @@ import { createProgress, inputText } from "./run-progress.ts";
 import { count, cutText, styleFor } from "./style.ts";
 
 interface RunScreen {
-  /** For whatever else is written or asked while the run goes on. */
+  /** For anything else that is written or asked during the run. */
   readonly io: CliIo;
   onEvent(event: RunEvent): void;
-  /** What takes long before a run begins. */
+  /** Slow work before a run starts. */
   onProgress(text: string): void;
   /** The user wants the run to stop. */
   stopping(): void;
-  /** The run has ended; whether its text was shown as it came. */
+  /** The run has ended; returns whether its text was already shown. */
   end(result: RunResult): boolean;
-  /** Nothing more is to be drawn. */
+  /** Draws nothing from now on. */
   close(): void;
 }
 
 interface RunScreenOptions {
-  /** No progress: only the answer, questions, and what went wrong. */
+  /** No progress: only the answer, questions and problems. */
   readonly quiet: boolean;
-  /** Standard output is for a program: nothing is written here while the run goes on. */
+  /** Stdout is for a program, so nothing is written here during the run. */
   readonly silent: boolean;
   /** Ctrl-C at a question. */
   onInterrupt(): void;
@@ -47,7 +47,7 @@ export function openRunScreen(io: CliIo, { quiet, silent, onInterrupt }: RunScre
   }, style);
   const stopped = new AbortController();
   const end = (): void => {
-    stopped.abort(); // A question that nobody needs an answer to any more.
+    stopped.abort(); // Nobody needs the answer to this question any more.
     screen.end();
   };
   return {
@@ -62,7 +62,7 @@ export function openRunScreen(io: CliIo, { quiet, silent, onInterrupt }: RunScre
         answer.next();
         screen.closeLine();
       }
-      // The quiet line counts the steps.
+      // The status line counts the steps.
       const isCounted = isLive && event.type === "model-answered";
       if (showsProgress && !isCounted && !state.isStopping) describe(event);
     },
@@ -90,7 +90,7 @@ interface Asking {
   onInterrupt(): void;
 }
 
-/** What writes or asks through it never meets the quiet line, nor a line of the answer that is still open. */
+/** Writing or asking through this never collides with the status line or an open line of the answer. */
 function besideScreen(io: CliIo, screen: LiveScreen, { signal: stopped, onInterrupt }: Asking): CliIo {
   const aside = (write: () => void): void => {
     screen.closeLine();
@@ -106,7 +106,7 @@ function besideScreen(io: CliIo, screen: LiveScreen, { signal: stopped, onInterr
         try {
           return await io.ask(question, taken);
         } catch (fault) {
-          // Ctrl-C at a question means the run, not the question alone.
+          // Ctrl-C at a question cancels the run, not only the question.
           if (fault instanceof CancelledError && !taken.aborted) onInterrupt();
           throw fault;
         }
@@ -117,12 +117,12 @@ function besideScreen(io: CliIo, screen: LiveScreen, { signal: stopped, onInterr
 interface RunState {
   isStopping: boolean;
   note(event: RunEvent): void;
-  /** Of the run that answers; others were started by it. */
+  /** From the run that answers; it started all others. */
   isTop(event: RunEvent): boolean;
   line(columns: number): string;
 }
 
-/** What the quiet line says. */
+/** The text of the status line. */
 function createRunState(): RunState {
   const startedAt = performance.now();
   const calls = new Map<string, string>();
@@ -171,11 +171,11 @@ function summaryText(result: RunResult): string {
 }
 
 interface Answer {
-  /** What can be shown of it now. */
+  /** The part that can be shown now. */
   add(text: string): string;
-  /** The model is asked again: what it says then is another text. */
+  /** The model is asked again, so a new text starts. */
   next(): void;
-  /** What was held back. */
+  /** The text that was held back. */
   rest(): string;
   /** Whether this is the text that was shown last. */
   isWhole(text: string): boolean;
@@ -188,7 +188,7 @@ function createAnswer(): Answer {
   return {
     add(text) {
       current += text;
-      // Half of a character is not written: the other half comes with the next piece.
+      // Half a character isn't written: the other half comes with the next piece.
       const whole = held + text;
       held = /[\ud800-\udbff]$/.exec(whole)?.[0] ?? "";
       return safeText(whole.slice(0, whole.length - held.length));
@@ -206,7 +206,7 @@ function createAnswer(): Answer {
   };
 }
 
-/** A line with colors, cut to what a terminal shows in a row. */
+/** Cuts a line with colors to one terminal row. */
 function cutStyled(line: string, columns: number | undefined): string {
   let left = (columns ?? Number.POSITIVE_INFINITY) - 1;
   const parts = line.split(/(\u001b\[\d+m)/);

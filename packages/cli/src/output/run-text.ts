@@ -1,4 +1,4 @@
-/** Runs for people: a line each, one run step by step, or how skills are used. */
+/** Runs for people: a list, one run step by step, or usage by skill. */
 import { safeLine, safeText, showCost } from "@metier/base/text";
 import type {
   CapabilityUse,
@@ -34,7 +34,7 @@ const CALL_SYMBOLS: Readonly<Record<ToolCallView["state"], string>> = {
   running: "·",
 };
 
-/** `states`: how durable ones stand that have not ended, by their ids. */
+/** `states`: the state of each unfinished durable run, by id. */
 export function runsText(
   runs: readonly RunSummary[],
   style: Style,
@@ -115,7 +115,7 @@ export function runText(view: RunView, style: Style): string {
   ].join("\n\n");
 }
 
-/** Nothing where no price is known. */
+/** Empty if no price is known. */
 function costText(cost: number | undefined): string {
   return cost === undefined ? "" : showCost(cost);
 }
@@ -123,7 +123,7 @@ function costText(cost: number | undefined): string {
 function endingText({ state, limit, error }: RunView): string {
   if (error) return `${state}: ${error.message} (${error.code})`;
   if (limit) return `${state} by ${limit.limit}${limit.message ? `: ${limit.message}` : ""}`;
-  return state === "unfinished" ? "unfinished: it is still running, or was ended from outside" : state;
+  return state === "unfinished" ? "unfinished: still running, or ended from outside" : state;
 }
 
 function stepText(
@@ -156,7 +156,7 @@ function hookText({ hook, tool, outcome, reason, durationMs }: HookView, style: 
   return `${style[colour](`${safeLine(hook)} hook${about}: ${outcome}${why}`)}  ${style.dim(showDuration(durationMs))}`;
 }
 
-/** What a skill asked for, was given and used; nothing where it did none of it. */
+/** What a skill asked for, was granted and used; empty if none. */
 function sandboxRows({ sandbox }: RunView): readonly (readonly [string, string])[] {
   if (sandbox === undefined) return [];
   const { backend, declared, granted, used } = sandbox;
@@ -196,7 +196,7 @@ function showDuration(milliseconds: number): string {
   return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
-/** To the second, in UTC, so that the same log reads the same everywhere. */
+/** To the second and in UTC, so that the same log reads the same everywhere. */
 function showTime(at: string): string {
   return safeLine(at.replace("T", " ").replace(/\.\d+Z$/, "Z"));
 }

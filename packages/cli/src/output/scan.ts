@@ -1,4 +1,4 @@
-/** Findings for people, by skill and worst first, each with what to do; and as JSON or SARIF 2.1.0. */
+/** Scan findings by skill, worst first, each with what to do; as text, JSON or SARIF 2.1.0. */
 import { join } from "node:path";
 import { safeLine } from "@metier/base/text";
 import type { Finding, RuleFacts, ScannedPath } from "@metier/scan";
@@ -13,7 +13,7 @@ export function scanText({ skills, diagnostics, accepted, stale }: ScanResult, s
   const notes = [
     ...stale.map(
       ({ skill, id, path }) =>
-        `The baseline accepts \`${id}\` in ${skill}/${path}, which is no longer found.`,
+        `The baseline accepts \`${id}\` in ${skill}/${path}, but the scan no longer finds it.`,
     ),
     ...(accepted > 0 ? [`${count(accepted, "finding")} accepted by the baseline.`] : []),
   ];
@@ -70,7 +70,7 @@ export function rulesText(rules: readonly RuleFacts[], style: Style): string {
     .join("\n\n");
 }
 
-/** `path` of a finding leads to the file, whichever skill it belongs to. */
+/** A finding's `path` leads to the file, no matter which skill it belongs to. */
 export function scanJson({ skills, diagnostics, accepted, stale }: ScanResult): object {
   const findings = skills.flatMap(({ name, directory, findings }) =>
     findings.map((finding) => ({
@@ -94,7 +94,7 @@ const LEVELS: Readonly<Record<ScanSeverity, string>> = {
   block: "error",
 };
 
-/** How GitHub sorts findings of code scanning; from 0 to 10. */
+/** The score from 0 to 10 by which GitHub sorts code scanning findings. */
 const SECURITY_SEVERITY: Readonly<Record<ScanSeverity, string>> = {
   info: "0.1",
   low: "3.0",

@@ -1,4 +1,4 @@
-/** Colors and symbols, and lines cut to a width. */
+/** Colors, symbols, and cutting lines to a width. */
 import { safeLine, safeText } from "@metier/base/text";
 import type { SkillStatus } from "@metier/skills";
 
@@ -37,7 +37,7 @@ export const STATUS_SYMBOL: Record<SkillStatus, string> = {
 
 const HIDDEN = /(?!\n)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** JSON over several lines that means exactly the value: what cannot be seen stands in it as its code. */
+/** Multi-line JSON that means exactly the value: invisible characters appear as escapes. */
 export function jsonText(value: unknown): string {
   const codeOf = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   const text = JSON.stringify(value, undefined, 2);
@@ -49,7 +49,7 @@ const PLAIN = /^[!-~]+(?: [!-~]+)* ?$/;
 
 /** One line, cut to `width` characters with an ellipsis. */
 export function cutText(text: string, width: number): string {
-  // Most text is plain, and thousands of lines are cut: the careful way is for the rest.
+  // Most text is plain and thousands of lines are cut, so the slow way is only for the rest.
   const head = text.slice(0, width + 1);
   if (PLAIN.test(head))
     return head.length <= width ? head.trimEnd() : `${head.slice(0, width - 1).trimEnd()}…`;
@@ -65,14 +65,14 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** One line for each fact that there is. */
+/** One line for each fact present. */
 export function labelled(rows: readonly (readonly [string, string | undefined])[], { dim }: Style): string {
   const shown = rows.filter((row): row is readonly [string, string] => row[1] !== undefined);
   const width = Math.max(...shown.map(([label]) => label.length));
   return shown.map(([label, value]) => `  ${dim(label.padEnd(width))}  ${safeLine(value)}`).join("\n");
 }
 
-/** Lines of cells, each as wide as its column; those of `numbers` end in the same place. */
+/** Rows of cells padded to their column width; columns in `numbers` are right-aligned. */
 export function alignColumns(
   rows: readonly (readonly string[])[],
   numbers: readonly number[] = [],

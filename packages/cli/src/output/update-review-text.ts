@@ -1,6 +1,7 @@
 /**
- * What an update would change, for the person who decides: each of a few skills with its files and new risks; of many a
- * screenful with counts, and those with new risks in full. `fullUpdatesText` is the whole, for a pager.
+ * What an update would change, for the person who decides. A few skills are shown with their files and new risks; many
+ * are summarized on one screen with counts, and those with new risks in full. `fullUpdatesText` has everything, for a
+ * pager.
  */
 import { safeLine, safeText } from "@metier/base/text";
 import { isRisky, type NewRisk, type UpdateReview } from "@metier/install";
@@ -14,7 +15,7 @@ const WIDTH = 110;
 const MOST_LINES = 30;
 const LABEL_WIDTH = 16;
 
-/** More updates than these are summarized. */
+/** Above this number, updates are summarized. */
 export function areSummarized(reviews: readonly UpdateReview[]): boolean {
   return reviews.length > FULL_UP_TO;
 }
@@ -29,10 +30,10 @@ export function updatesSummaryText(reviews: readonly UpdateReview[], style: Styl
   const untrusted = reviews.filter(({ losesTrust }) => losesTrust);
   const files = reviews.reduce((sum, { upstream }) => sum + upstream.length, 0);
   const rows: readonly (readonly [string, readonly UpdateReview[]])[] = [
-    ["new in risk", risky],
-    ["changed by hand", edited],
+    ["new risks", risky],
+    ["edited by you", edited],
     ["lose your trust", untrusted],
-    ["nothing new", reviews.filter((review) => !isRisky(review))],
+    ["no new risks", reviews.filter((review) => !isRisky(review))],
   ];
   const shown = risky.slice(0, MOST_RISKY);
   const more = risky.length - shown.length;
@@ -84,19 +85,19 @@ function localLines({ local, conflicts }: UpdateReview, style: Style): readonly 
   return [
     ...local.map(({ folder, files }) => {
       const paths = files.map(({ path, change }) => `${CHANGE_MARKS[change]} ${path}`).join(", ");
-      return `  ${style.yellow("Changed by hand")} in ${safeLine(folder)}: ${cutText(paths, WIDTH)}`;
+      return `  ${style.yellow("Edited by you")} in ${safeLine(folder)}: ${cutText(paths, WIDTH)}`;
     }),
     ...(conflicts.length > 0
-      ? [`  ${style.red("Changed in both ways")}: ${cutText(conflicts.join(", "), WIDTH)}`]
+      ? [`  ${style.red("Changed on both sides")}: ${cutText(conflicts.join(", "), WIDTH)}`]
       : []),
   ];
 }
 
 function riskLines({ risks, newFindings }: UpdateReview, style: Style): readonly string[] {
-  if (risks.length + newFindings.length === 0) return [`  ${style.green("Nothing new in risk")}`];
+  if (risks.length + newFindings.length === 0) return [`  ${style.green("No new risks")}`];
   const lines = risks.map((risk) => `    ${riskText(risk, style)}`);
   return [
-    `  ${style.yellow("New in risk:")}`,
+    `  ${style.yellow("New risks:")}`,
     ...cutLines(lines),
     ...cutLines(newFindings.map((finding) => `    ${findingText(finding, style)}`)),
   ];
@@ -112,12 +113,12 @@ function noteLines(
   style: Style,
 ): readonly string[] {
   return [
-    ...(isMovedTag ? [`The tag ${ref} was moved; whoever keeps the source replaced what it stood for.`] : []),
+    ...(isMovedTag ? [`The tag ${ref} was moved: its owner replaced what it stands for.`] : []),
     ...(isBaseMissing
-      ? ["The installed version can no longer be had, so that everything counts as new."]
+      ? ["The installed version is no longer available for comparison, so everything counts as new."]
       : []),
     ...(losesTrust
-      ? [`You trust the installed version; the new one needs \`metier trust ${name}\` again.`]
+      ? [`You trust the installed version. To trust the new one, run \`metier trust ${name}\` again.`]
       : []),
   ].map((note) => `  ${style.yellow("!")} ${safeLine(note)}`);
 }
@@ -131,7 +132,7 @@ export function diffText(diff: string, style: Style): string {
   return diff
     .split("\n")
     .map((line) => {
-      const text = `  | ${safeText(line)}`; // Marked, so that no text of a skill passes for a line of ours.
+      const text = `  | ${safeText(line)}`; // Marked, so that text from a skill can't pass for Metier's own.
       if (/^(?:\+\+\+|---|@@)/.test(line)) return style.bold(text);
       return line.startsWith("+") ? style.green(text) : line.startsWith("-") ? style.red(text) : text;
     })

@@ -1,4 +1,4 @@
-/** Installed skills for people: what is outdated, what came of an update, what `metier verify` found, file by file. */
+/** Installed skills for people: what is outdated, what an update did, and what `metier verify` found, file by file. */
 import { safeLine } from "@metier/base/text";
 import type {
   NotUpdated,
@@ -17,7 +17,7 @@ import { alignColumns, count, cutText, type Style } from "./style.ts";
 
 const WIDTH = 110;
 
-/** A commit or digest by its beginning, a version whole. */
+/** A commit or digest shortened, a version in full. */
 export function versionText({ version, resolved }: VersionMark): string {
   const [first = ""] = resolved.split(" ");
   const short = /^[0-9a-f]{40,}$/.test(first)
@@ -28,7 +28,7 @@ export function versionText({ version, resolved }: VersionMark): string {
 
 const FINE: readonly NotUpdated["code"][] = ["current", "pinned", "local", "kept"];
 
-/** More skills than these are told together. */
+/** Above this number, skills are reported together. */
 const EACH_UP_TO = 20;
 
 export function updatedText({ updated, skipped }: UpdateResult, isDry: boolean, style: Style): string {
@@ -38,7 +38,7 @@ export function updatedText({ updated, skipped }: UpdateResult, isDry: boolean, 
       : updated.map((skill) => (isDry ? plannedText(skill) : takenText(skill, style)))),
     ...FINE.flatMap((code) => fineLines(code, skipped, style)),
   ];
-  return lines.length > 0 || skipped.length > 0 ? lines.join("\n") : "No skill is installed here.";
+  return lines.length > 0 || skipped.length > 0 ? lines.join("\n") : "No skills are installed here.";
 }
 
 function fineLines(
@@ -64,10 +64,10 @@ function manyUpdatedText(updated: readonly UpdatedSkill[], isDry: boolean, style
   const notes = [
     names,
     ...(untrusted > 0
-      ? [`untrusted now: ${count(untrusted, "skill")}; \`metier trust <skill>\` trusts one`]
+      ? [`now untrusted: ${count(untrusted, "skill")}; trust one with \`metier trust <skill>\``]
       : []),
-    ...updated.flatMap(({ kept }) => kept).map((folder) => `what was changed by hand is kept in ${folder}`),
-    "`metier rollback <skill>` goes back",
+    ...updated.flatMap(({ kept }) => kept).map((folder) => `your edits are kept in ${folder}`),
+    "go back with `metier rollback <skill>`",
   ];
   return doneText(`${updated.length} skills are updated`, notes, style);
 }
@@ -78,9 +78,9 @@ function plannedText({ name, from, to }: UpdatedSkill): string {
 
 function takenText({ name, from, to, losesTrust, kept }: UpdatedSkill, style: Style): string {
   const notes = [
-    ...(losesTrust ? [`untrusted now: look at it, then \`metier trust ${name}\` trusts it again`] : []),
-    ...kept.map((folder) => `what was changed by hand is kept in ${folder}`),
-    `\`metier rollback ${name}\` goes back`,
+    ...(losesTrust ? [`now untrusted: review it, then run \`metier trust ${name}\``] : []),
+    ...kept.map((folder) => `your edits are kept in ${folder}`),
+    `go back with \`metier rollback ${name}\``,
   ];
   return doneText(`${safeLine(name)} is updated, ${versionText(from)} → ${versionText(to)}`, notes, style);
 }
@@ -96,9 +96,9 @@ export function notUpdatedText({ skipped, diagnostics }: UpdateResult, style: St
 
 const HEADS = ["skill", "status", "installed", "available"];
 
-/** As a table; of many skills only those with something to do. */
+/** As a table; for many skills, only those that need action. */
 export function outdatedText(skills: readonly OutdatedSkill[], style: Style): string {
-  if (skills.length === 0) return "No skill is installed here.";
+  if (skills.length === 0) return "No skills are installed here.";
   const isLong = skills.length > EACH_UP_TO;
   const listed = isLong ? skills.filter(({ status }) => COLOURS[status] !== undefined) : skills;
   const others = skills.length - listed.length;
@@ -129,7 +129,7 @@ function tableLines(skills: readonly OutdatedSkill[], style: Style): readonly st
   ];
 }
 
-/** Where there is something to do. */
+/** Whether there is something to do. */
 const COLOURS: Readonly<Partial<Record<OutdatedSkill["status"], "yellow" | "red">>> = {
   outdated: "yellow",
   missing: "red",
@@ -138,10 +138,10 @@ const COLOURS: Readonly<Partial<Record<OutdatedSkill["status"], "yellow" | "red"
 
 export function verifiedText({ ok, skills, grants }: VerifyReport, style: Style): string {
   const broken = grants.filter(({ state }) => state === "changed");
-  if (skills.length === 0 && broken.length === 0) return "No skill is installed here.";
+  if (skills.length === 0 && broken.length === 0) return "No skills are installed here.";
   const summary = ok
     ? `${count(skills.length, "skill")}, all as recorded.`
-    : "Not everything is as recorded.";
+    : "Some skills differ from the record.";
   const isLong = skills.length > EACH_UP_TO;
   const listed = isLong ? skills.filter((skill) => !skill.ok) : skills;
   const fine = skills.length - listed.length;

@@ -1,4 +1,4 @@
-/** One run, from its claim to what came of it: the store is told until it has heard it, or the lease is over. */
+/** One run, from its claim to its outcome: the store is told until it has confirmed, or the lease is over. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { WorkflowRun } from "openworkflow/internal";
 import type { AdvanceOutcome, WorkOptions } from "../run-engine.ts";
@@ -6,10 +6,10 @@ import type { EngineParts } from "./create-engine.ts";
 import type { ClaimedRun } from "./engine-queue.ts";
 import { type HeldLease, isOver } from "./hold-lease.ts";
 
-/** After a run whose advance failed: doubled each time. */
+/** After a run's advance failed: doubled each time. */
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
-/** Until a store that could not be told is told again. */
+/** Before retrying a store that couldn't be told. */
 const SETTLE_AGAIN_MS = 250;
 
 interface Advance {
@@ -19,7 +19,7 @@ interface Advance {
   readonly run: WorkflowRun;
   readonly lease: HeldLease;
   readonly stopping: AbortSignal;
-  /** How often in succession the advance of a run has failed. */
+  /** How many times in a row a run's advance has failed. */
   readonly failures: Map<string, number>;
 }
 

@@ -1,25 +1,25 @@
 /**
- * The engine on openworkflow's `Backend`, whichever store is behind it. Of openworkflow it uses claims and leases; its own
- * worker is not used (one constant lease, output to the console, a stop that waits for whole runs).
+ * The engine on openworkflow's `Backend`, with any store behind it. It uses openworkflow's claims and leases, but not
+ * its worker (one constant lease, output to the console, a stop that waits for whole runs).
  */
 import type { RunEngine } from "../run-engine.ts";
 import type { EngineBackend, EngineQueue } from "./engine-queue.ts";
 import { startEngineWorker, type TickedWorker } from "./worker.ts";
 
-/** That there may be something to do, told between processes on one store. */
+/** Tells other processes on the same store that there may be something to do. */
 export interface EngineTicks {
   /** To all others. Never waits and never fails. */
   tell(): void;
-  /** Gives what ends it. */
+  /** Returns a function that ends it. */
   onTick(listener: () => void): () => void;
 }
 
 export interface EngineParts {
   readonly backend: EngineBackend;
   readonly queue: EngineQueue;
-  /** How long at most until a timer, a dead worker's lease or a wake-up that nobody told of is seen. */
+  /** The longest time until a timer, a dead worker's lease or an unannounced wake-up is noticed. */
   readonly pollMs: number;
-  /** Absent: no other process works on the store. */
+  /** Absent: no other process uses the store. */
   readonly ticks?: EngineTicks | undefined;
   close(): Promise<void>;
 }

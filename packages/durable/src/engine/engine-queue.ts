@@ -1,19 +1,19 @@
 /**
- * What the engine needs beside openworkflow's `Backend`, once for each store. Runs that wait for their first worker wait
- * here, and are handed to the backend one by one when a slot is free: a backend that has thousands of them sorts them all at
- * every claim, and knows neither tenants nor priorities nor limits. Parking and waking are here, too: openworkflow's own
- * signals lose one that is sent in the moment in which a run parks. All times are those of the store's clock.
+ * What the engine needs besides openworkflow's `Backend`, once per store. Runs waiting for their first worker wait
+ * here, and are passed to the backend one at a time when a slot is free: a backend with thousands of them sorts them
+ * all at every claim, and knows no tenants, priorities or limits. Parking and waking are here too: openworkflow's own
+ * signals lose one that is sent at the moment a run parks. All times use the store's clock.
  */
 import type { Backend, CreateWorkflowRunParams } from "openworkflow/internal";
 import type { EngineCounts, EngineLimits, EnqueueOptions, TenantQueue } from "../run-engine.ts";
 
-/** What is used of openworkflow. */
+/** The part of openworkflow that is used. */
 export type EngineBackend = Pick<
   Backend,
   "claimWorkflowRun" | "completeWorkflowRun" | "extendWorkflowRunLease" | "getWorkflowRun"
 >;
 
-/** Where a run comes from that can be claimed: it waits for its first worker, or it was woken, came due or lost its worker. */
+/** Where a claimable run comes from: it waits for its first worker, or it was woken, came due or lost its worker. */
 export type RunSource = "queued" | "woken";
 
 /** A run that somebody has claimed. */
@@ -23,36 +23,36 @@ export interface ClaimedRun {
 }
 
 export interface EngineQueue {
-  /** Changes nothing for a run that is here, or that the backend has already. */
+  /** Changes nothing for a run that is already here or in the backend. */
   add(runId: string, options: EnqueueOptions): Promise<void>;
   limit(tenant: string, limits: EngineLimits): Promise<void>;
   queues(): Promise<readonly TenantQueue[]>;
-  /** What is here of this run, and what the backend has of it. */
+  /** What is stored for this run, here and in the backend. */
   forget(runId: string): Promise<void>;
   /**
-   * Sees to it that the backend has a run that may be claimed, and says where that one comes from; `undefined`: nothing is
-   * due; `busy`: something is, and others are about to take it. Of both, `first` is tried first. A queued one is of the tenant that was served longest ago among those within their
-   * limits; of its runs the one with the highest priority that has been due longest, of a user within the limit. Its
-   * id is the workflow's name, and is never there twice: the store sees to that, also when a worker is killed in the
-   * middle, or another one does the same.
+   * Ensures that the backend has a claimable run, and says where it comes from; `undefined`: nothing is due; `busy`:
+   * something is, but others are about to take it. `first` is tried first. A queued run is from the tenant that was
+   * served longest ago among those within their limits; of its runs, the one with the highest priority that has been
+   * due longest, for a user within the limit. Its id is the workflow's name and is unique: the store ensures that even
+   * if a worker is killed halfway, or another does the same.
    */
   offer(first: RunSource): Promise<RunSource | "busy" | undefined>;
-  /** Due at once; when it is worked on, as soon as it parks. */
+  /** Due immediately; if a worker has it, as soon as it parks. */
   wake(runId: string): Promise<void>;
-  /** Until then, or until it is woken. `false`: its claim is over, and nothing is changed. */
+  /** Until then, or until it is woken. `false`: its claim is over, and nothing changes. */
   park(claim: ClaimedRun, until: Date | undefined): Promise<boolean>;
   counts(): Promise<EngineCounts>;
   /** Removes what the backend still has of runs that ended before this time. */
   purge(before: Date): Promise<number>;
 }
 
-/** Whose run it is when nobody says. */
+/** The tenant if none is given. */
 export const FALLBACK_TENANT = "default";
 
 /** Later than any lease; as text it still sorts after all other times. */
 export const FAR_FUTURE = new Date("9999-12-31T00:00:00.000Z");
 
-/** A run as the backend is told of it. */
+/** A run as passed to the backend. */
 export function newWorkflowRun(runId: string): CreateWorkflowRunParams {
   return {
     workflowName: runId,

@@ -1,7 +1,7 @@
 /**
- * A lease while it is held: renewed every third of its time, and lost as soon as the store says so, or its time is over. Its
- * time is counted by this process's own clock, which nobody sets, from the moment in which the last renewal that succeeded
- * was sent: whenever the store got that, it counts from later on. A store that cannot be reached is asked again until then.
+ * A held lease: renewed every third of its time, and lost as soon as the store says so or its time is over. The time is
+ * measured by this process's own monotonic clock, from when the last successful renewal was sent: the store counts from
+ * later on. An unreachable store is asked again until then.
  */
 import type { ClaimedRun, EngineBackend } from "./engine-queue.ts";
 
@@ -16,13 +16,13 @@ interface LeaseToHold {
 export interface HeldLease {
   /** Aborted when it is lost; the reason says why. */
   readonly lost: AbortSignal;
-  /** Given up by its holder: `lost` is aborted, too. */
+  /** Given up by its holder: also aborts `lost`. */
   drop(why: string): void;
   /** No longer renewed, because the run is settled. */
   end(): void;
 }
 
-/** How many renewals there are in the time of a lease, and how many tries after one that failed. */
+/** How many renewals fit into a lease's time, and how many retries follow a failed one. */
 const RENEWALS = 3;
 const TRIES = 20;
 

@@ -1,7 +1,6 @@
 /**
- * A worker: claims runs for its free slots, at once when it is told that there is something and otherwise by asking every
- * now and then, and has them advanced under leases. A store that cannot be reached ends nothing: it is asked again. It
- * prints nothing.
+ * A worker: claims runs for its free slots, immediately when notified and otherwise by polling, and advances them under
+ * leases. An unreachable store ends nothing: it is asked again. It prints nothing.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,9 +11,9 @@ import type { EngineParts } from "./create-engine.ts";
 import type { ClaimedRun, RunSource } from "./engine-queue.ts";
 import { type HeldLease, holdLease } from "./hold-lease.ts";
 
-/** So many runs that others took first, one after the other, and this one waits until it is told or polls again. */
+/** After losing this many runs in a row to others, it waits until it is notified or polls again. */
 const MOST_MISSES = 20;
-/** Between two of them, so that not all workers ask at the same time again. */
+/** Between two of them, so that not all workers ask again at the same time. */
 const LONGEST_MISS_MS = 40;
 
 export interface TickedWorker extends EngineWorker {
@@ -30,7 +29,7 @@ interface Claim extends ClaimedRun {
 
 interface HeldRun extends ClaimedRun {
   readonly lease: HeldLease;
-  /** Settled, also when it failed. Never rejects. */
+  /** Settled, even if it failed. Never rejects. */
   readonly finished: Promise<void>;
 }
 
@@ -105,7 +104,7 @@ async function claimWhile(
   }
 }
 
-/** Does it once more for all who have told while it was done, and never twice at the same time. */
+/** Repeats once for all notifications that arrive during the work, and never runs twice at the same time. */
 function tickOneByOne(work: () => Promise<void>, onFault: (fault: unknown) => void, over: AbortSignal) {
   let working: Promise<void> | undefined;
   let isTold = false;
@@ -129,8 +128,8 @@ function tickOneByOne(work: () => Promise<void>, onFault: (fault: unknown) => vo
 }
 
 /**
- * One run after the other. Those that were woken, came due or lost their worker, and those that wait for their first one,
- * take turns when there are both, so that neither a crowd of answers nor a crowd of new runs keeps the others waiting.
+ * One run after another. Runs that were woken, came due or lost their worker alternate with runs waiting for their
+ * first one, so that neither a crowd of answers nor a crowd of new runs blocks the other.
  */
 function takeTurns(
   { backend, queue }: EngineParts,
@@ -149,7 +148,7 @@ function takeTurns(
   };
 }
 
-/** Its time is over: another worker may have it, and whatever it still does here is ended. */
+/** Its time is over: another worker may have it, so everything it still does here is ended. */
 async function dropRun(
   { queue }: EngineParts,
   run: HeldRun,

@@ -1,6 +1,6 @@
 /**
- * Whether the master key is the one that a folder was written with: a value that was sealed with it is kept beside the rest.
- * Without that, another key would be noticed only when a secret is missing or a work folder cannot be restored.
+ * Checks that the master key is the one a folder was written with: a value sealed with it is stored with the rest.
+ * Otherwise a wrong key would only be noticed when a secret is missing or a work folder can't be restored.
  */
 import { done, type Result, refused } from "@metier/base/result";
 import type { RecordStore } from "../record-store.ts";
@@ -18,8 +18,8 @@ const EARLIER = { ...RECORD, tenant: "" };
 const VALUE = "This was sealed with the master key of this folder.";
 
 /**
- * Keeps the value on the first start. Where a newer key has come, the keys of tenants are sealed with it, and then the value:
- * a start that is killed between them does it again.
+ * Stores the value on the first start. If there is a newer key, the tenants' keys are sealed with it, then the value: a
+ * start that is killed in between does it again.
  */
 export function holdToKey(
   records: RecordStore,
@@ -52,7 +52,7 @@ async function hold(
 
 function refuseOther(newest: string, expected: string): Result<never> {
   return refused({
-    message: `The master key is another one: it has the id ${newest}, and what is stored was encrypted with the key ${expected}.`,
-    hint: "Set METIER_MASTER_KEY to the key that was used before, or restore `master-key.json`. To change the key, set `METIER_MASTER_KEY=<new>,<old>`. To start anew without the stored secrets and runs, move the folder away.",
+    message: `The master key is wrong: it has the id ${newest}, but the stored data was encrypted with key ${expected}.`,
+    hint: "Set METIER_MASTER_KEY to the key that was used before, or restore `master-key.json`. To change the key, set `METIER_MASTER_KEY=<new>,<old>`. To start over without the stored secrets and runs, move the folder away.",
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The keys that a master key consists of, newest first: from `METIER_MASTER_KEY`, or from a file that only its owner can read
- * and that is made on the first start. What is encrypted names its key, so that older ones open what was written under them.
+ * The keys of a master key, newest first: from `METIER_MASTER_KEY`, or from a file that only its owner can read and
+ * that is created on the first start. Encrypted data names its key, so that older keys still open what they encrypted.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { dirname } from "node:path";
@@ -11,18 +11,18 @@ import { fitShape, listShape, recordShape, testedShape } from "@metier/base/shap
 import { withLock } from "@metier/base/turns";
 
 export interface MasterKeyPlaces extends SharedKeyPlace {
-  /** `<state>/master-key.json`, or wherever it is to be. */
+  /** `<state>/master-key.json`, or its custom location. */
   readonly file: string;
 }
 
-/** Of processes on several machines: no file is theirs in common. */
+/** For processes on several machines: they share no file. */
 export interface SharedKeyPlace {
   readonly environment: Environment;
   readonly file?: string | undefined;
 }
 
 interface RingKey {
-  /** Tells keys apart and says nothing about them: 16 hexadecimal digits. */
+  /** Distinguishes keys and reveals nothing about them: 16 hexadecimal digits. */
   readonly id: string;
   readonly bytes: Buffer;
 }
@@ -40,7 +40,7 @@ const FILE_SHAPE = recordShape<{ readonly keys: readonly string[] }>({
   keys: listShape(testedShape(isKeyText, "a key in base64url")),
 });
 
-/** Makes the file when neither it nor the variable is there. */
+/** Creates the file if neither it nor the variable exists. */
 export function readKeyRing({ environment, file }: SharedKeyPlace): Result<KeyRing> {
   const given = readVariable(environment);
   if (!given.ok) return given;
@@ -53,18 +53,18 @@ export function readKeyRing({ environment, file }: SharedKeyPlace): Result<KeyRi
 }
 
 const MISSING: Refusal = {
-  message: `\`${VARIABLE}\` is not set, and processes that share a database need the same key.`,
-  hint: "Make one with `openssl rand -hex 32`, keep a copy of it, and set it for every `metier serve` and `metier worker`.",
+  message: `\`${VARIABLE}\` is not set, but processes that share a database need the same key.`,
+  hint: "Generate one with `openssl rand -hex 32`, back it up, and set it for every `metier serve` and `metier worker`.",
 };
 
-/** A new key before all others, in the file. */
+/** Adds a new key before all others, in the file. */
 export function addKey(places: MasterKeyPlaces): Result<KeyRing> {
   const present = readKeyRing(places);
   if (!present.ok) return present;
   if (places.environment[VARIABLE]) {
     return refused({
-      message: `The master key comes from \`${VARIABLE}\`, so it is changed there.`,
-      hint: `Put a new key before it, with a comma between them: \`${VARIABLE}=<new>,<old>\`.`,
+      message: `The master key is set in \`${VARIABLE}\`, so change it there.`,
+      hint: `Put the new key first, separated by a comma: \`${VARIABLE}=<new>,<old>\`.`,
     });
   }
   return withLock(places.file, () => {
@@ -76,7 +76,7 @@ export function addKey(places: MasterKeyPlaces): Result<KeyRing> {
   });
 }
 
-/** Never says what the variable holds. */
+/** Never reveals the variable's content. */
 function readVariable(environment: Environment): Result<readonly RingKey[]> {
   const text = environment[VARIABLE];
   if (text === undefined || text === "") return done([]);
@@ -84,8 +84,8 @@ function readVariable(environment: Environment): Result<readonly RingKey[]> {
   const wrong = parts.find((part) => !HEX.test(part) && !BASE64URL.test(part));
   if (wrong === undefined) return done(parts.map(parseKey));
   return refused({
-    message: `\`${VARIABLE}\` is not a key: it has ${wrong.length} characters, and a key is 32 bytes as 64 hexadecimal digits or as 43 characters of base64url.`,
-    hint: "Make one with `openssl rand -hex 32`.",
+    message: `\`${VARIABLE}\` is not a key: it has ${wrong.length} characters, but a key is 32 bytes as 64 hexadecimal digits or 43 base64url characters.`,
+    hint: "Generate one with `openssl rand -hex 32`.",
   });
 }
 
@@ -108,7 +108,7 @@ function readKeyFile(file: string): Result<readonly RingKey[]> {
   const read = readPrivate(file);
   if (!read.ok) {
     const { message, hint } = read.refusal;
-    return refused({ message: `The master key \`${file}\` is not used: ${message}.`, hint });
+    return refused({ message: `The master key \`${file}\` cannot be used: ${message}.`, hint });
   }
   if (read.value === undefined) return done([]);
   const keys = fitShape(FILE_SHAPE, parseJson(read.value))?.keys ?? [];
@@ -129,7 +129,7 @@ function parseJson(text: string): unknown {
 
 function damaged(file: string): Refusal {
   return {
-    message: `The master key \`${file}\` cannot be used: it is missing, or it is not a list of keys.`,
-    hint: "Restore it from a copy. Without it, stored secrets and snapshots cannot be read by anyone.",
+    message: `The master key \`${file}\` is missing or not a list of keys.`,
+    hint: "Restore it from a backup. Without it, nobody can read stored secrets and snapshots.",
   };
 }

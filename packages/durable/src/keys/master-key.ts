@@ -1,6 +1,7 @@
 /**
- * The master key: nothing is encrypted with it. From it come keys for each tenant and purpose; small secrets are sealed with
- * those, the tenants' own keys among them (`tenant-keys.ts`), so that a sealed text opens for its tenant and its purpose alone.
+ * The master key: nothing is encrypted with it directly. It derives keys for each tenant and purpose; these seal small
+ * secrets, including the tenants' own keys (`tenant-keys.ts`), so that a sealed text only opens for its tenant and
+ * purpose.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { done, type Result, refused } from "@metier/base/result";
@@ -12,16 +13,16 @@ export interface KeyUse {
   readonly purpose: string;
 }
 
-/** Keys with ids: what is encrypted names the one that it is under. */
+/** Keys with ids: encrypted data names its key. */
 export interface KeySet {
-  /** The id of the key under which everything new is put. */
+  /** The id of the key for everything new. */
   readonly newest: string;
-  /** Of all keys that are here, the newest first. */
+  /** Of all available keys, newest first. */
   readonly ids: readonly string[];
-  /** 32 bytes. `undefined`: there is no key of that id. */
+  /** 32 bytes. `undefined`: there is no key with that id. */
   derive(use: KeyUse, keyId: string): Buffer | undefined;
   seal(use: KeyUse, text: string): string;
-  /** Refused when it was changed, belongs to another tenant or purpose, or its key is gone. */
+  /** Refused if it was changed, belongs to another tenant or purpose, or its key is gone. */
   unseal(use: KeyUse, sealed: string): Result<string>;
 }
 
@@ -37,7 +38,7 @@ export function openMasterKey(places: SharedKeyPlace): Result<MasterKey> {
   return ring.ok ? done(makeMasterKey(ring.value, places)) : ring;
 }
 
-/** From now on everything new is under a new key; what is there stays readable under its own. */
+/** From now on, everything new uses a new key; existing data stays readable under its own. */
 export function rotateMasterKey(places: MasterKeyPlaces): Result<MasterKey> {
   const ring = addKey(places);
   return ring.ok ? done(makeMasterKey(ring.value, places)) : ring;
@@ -68,7 +69,7 @@ function makeMasterKey(ring: KeyRing, places: SharedKeyPlace): MasterKey {
   return sealWith({ newest, listIds: () => known.map(({ id }) => id), derive });
 }
 
-/** From a key that nothing is encrypted with, the one for this purpose of this tenant. */
+/** Derives the key for this tenant and purpose from a key that encrypts nothing itself. */
 export function deriveKey(bytes: Buffer, { tenant, purpose }: KeyUse): Buffer {
   const info = JSON.stringify([purpose, tenant]);
   return Buffer.from(hkdfSync("sha256", bytes, "metier-durable-1", info, 32));
@@ -92,7 +93,7 @@ export function sealWith({ newest, listIds, derive }: DerivedKeys): KeySet {
       const key = derive(use, id);
       const text = key && openText(use, Buffer.from(body, "base64url"), key);
       if (text !== undefined) return done(text);
-      const why = key || id === "" ? "it was changed, or belongs elsewhere" : "its master key is not here";
+      const why = key || id === "" ? "it was changed, or belongs elsewhere" : "its master key is missing";
       return refused({
         message: `A sealed value for \`${use.purpose}\` cannot be opened: ${why}.`,
         hint: "Restore the master key, or store the value again.",
@@ -101,7 +102,7 @@ export function sealWith({ newest, listIds, derive }: DerivedKeys): KeySet {
   };
 }
 
-/** The id of its key, which says nothing about the key. `undefined`: it is no sealed text. */
+/** The id of its key, which reveals nothing about the key. `undefined`: it isn't a sealed text. */
 export function sealedUnder(sealed: string): string | undefined {
   return SEALED.exec(sealed)?.groups?.id;
 }
@@ -114,7 +115,7 @@ function sealText(use: KeyUse, text: string, id: string, key: Buffer | undefined
   return `metier1.${id}.${body.toString("base64url")}`;
 }
 
-/** `undefined` when it is damaged, or bound to something else: which of the two, nobody can tell. */
+/** `undefined` if it is damaged, or bound to something else: nobody can tell which. */
 function openText(use: KeyUse, body: Buffer, key: Buffer): string | undefined {
   if (body.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv(CIPHER, key, body.subarray(0, NONCE_BYTES))

@@ -1,8 +1,8 @@
 /**
- * The keys of tenants: each has a random one, sealed with the master key and kept as a record, and everything of the tenant
- * is under it. A new master key seals those keys anew and leaves what is under them alone; a tenant whose key is destroyed
- * cannot be read by anybody any more. What was written before tenants had keys is under keys that come from the master key,
- * and opens as it did.
+ * The keys of tenants: each has a random one, sealed with the master key and stored as a record, which encrypts
+ * everything of the tenant. A new master key seals those keys again and leaves their data alone; a tenant whose key is
+ * destroyed can't be read by anyone. Data from before tenants had keys is under keys derived from the master key, and
+ * still opens.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { dropOldest } from "@metier/base/turns";
@@ -11,11 +11,13 @@ import { forAllTenants, forTenant } from "../tenant-scope.ts";
 import { deriveKey, type KeySet, type KeyUse, type MasterKey, sealedUnder, sealWith } from "./master-key.ts";
 
 export interface TenantKeys {
-  /** Made when there is none. Of two processes that ask at the same time both get the same. */
+  /** Created if there is none. Two processes that ask at the same time get the same one. */
   of(tenant: string): Promise<KeySet>;
-  /** Whether there was one. What was under it is lost for good, here at once and in other processes within a minute. */
+  /**
+   * Whether there was one. What it encrypted is lost forever, here immediately and in other processes within a minute.
+   */
   destroy(tenant: string): Promise<boolean>;
-  /** Seals all keys with the newest master key; gives how many were not. */
+  /** Seals all keys with the newest master key; returns how many weren't. */
   rewrap(): Promise<number>;
 }
 
@@ -35,7 +37,7 @@ const KIND = "tenant-key";
 const ID = "key";
 const PURPOSE = "tenant-key";
 const KEY_BYTES = 32;
-/** After that a key is looked up again: another process may have destroyed it. */
+/** After this a key is looked up again: another process may have destroyed it. */
 const KNOWN_MS = 60_000;
 const MOST_KNOWN = 10_000;
 
@@ -49,7 +51,7 @@ export function openTenantKeys({ records, master, now = Date.now }: TenantKeyPar
     // A process with a newer master key has sealed it anew, and the key is the one that is known here.
     if (earlier !== undefined && earlier.newest === stored.body.key) return earlier;
     throw new Error(
-      `The key of tenant \`${tenant}\` cannot be opened: it is sealed with master key ${describe(stored)}, which is not here, or it was changed. Set METIER_MASTER_KEY to the keys of the other processes.`,
+      `The key of tenant \`${tenant}\` cannot be opened: it was changed, or it is sealed with master key ${describe(stored)}, which is missing here. Set METIER_MASTER_KEY to the keys of the other processes.`,
     );
   };
   const make = async (tenant: string): Promise<StoredRecord> => {
@@ -57,7 +59,7 @@ export function openTenantKeys({ records, master, now = Date.now }: TenantKeyPar
     const made = await records.put(keyOf(tenant), sealKey(master, tenant, bytes), 0);
     const stored = made ?? (await records.get(keyOf(tenant)));
     if (stored === undefined)
-      throw new Error(`The key of tenant \`${tenant}\` was removed while it was made.`);
+      throw new Error(`The key of tenant \`${tenant}\` was removed while it was being created.`);
     return stored;
   };
   return {
@@ -115,7 +117,7 @@ function describe({ body: { sealed } }: StoredRecord): string {
   return `\`${(typeof sealed === "string" && sealedUnder(sealed)) || "unknown"}\``;
 }
 
-/** Tells keys apart and says nothing about them. */
+/** Distinguishes keys and reveals nothing about them. */
 function identify(bytes: Buffer): string {
   return createHmac("sha256", bytes).update("metier tenant key id").digest("hex").slice(0, 16);
 }

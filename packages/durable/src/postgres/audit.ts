@@ -1,10 +1,10 @@
-/** Lines of the audit log as the database takes them: it adds the number, and the digest of the line before. */
+/** Audit log lines as the database takes them: it adds the number and the digest of the previous line. */
 import { canonicalText } from "@metier/base/json";
 import type { NewAuditLine } from "../record-store.ts";
 import { writeOptionalJson } from "../rows.ts";
 import { writeText } from "./text.ts";
 
-/** The last two are the sealed text (`sealAuditLine`) before and after what the database adds. */
+/** The last two are the sealed text (`sealAuditLine`) before and after the part that the database adds. */
 export function writeLine(line: NewAuditLine | undefined): readonly (string | null)[] | null {
   if (line === undefined) return null;
   const { tenant, actor, action, subject, detail } = line;

@@ -1,6 +1,6 @@
 /**
- * Orders of runs that moved from one machine: what they could leave to that machine has to be said now. Before any worker has
- * the run; afterwards an order never changes.
+ * Adjusts the orders of runs that moved from one machine. Anything they left to that machine must be stated now, before
+ * any worker has the run; afterwards an order never changes.
  */
 import type { JsonObject } from "@metier/base/json";
 import { ALL_TENANTS } from "../tenant-scope.ts";

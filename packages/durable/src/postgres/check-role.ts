@@ -1,5 +1,5 @@
 /**
- * Before a service works with a database: its role must be held to the rows of tenants, and the schema must be the one that
+ * Before a service uses a database: its role must be restricted to its tenants' rows, and the schema must be the one
  * this Metier knows.
  */
 import { done, type Refusal, type Result, refused } from "@metier/base/result";
@@ -26,7 +26,7 @@ async function findRefusal(url: string): Promise<Refusal | undefined> {
   }
 }
 
-/** Also what it could get by SET ROLE. */
+/** Including what it can get with SET ROLE. */
 async function findPower(pool: Pool): Promise<Refusal | undefined> {
   const [row] = await pool`
     SELECT bool_or(rolsuper) AS is_superuser, bool_or(rolbypassrls) AS may_bypass,
@@ -35,16 +35,16 @@ async function findPower(pool: Pool): Promise<Refusal | undefined> {
           AND pg_has_role(current_user, relowner, 'MEMBER')) AS owned
     FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER')`;
   const role = `The role \`${pool.options.user}\` of the database URL`;
-  const hint = `Use a role that may only connect: CREATE ROLE "metier" LOGIN PASSWORD '…'; and start once with METIER_DATABASE_ADMIN_URL, which grants it what it needs.`;
+  const hint = `Use a role that can only connect: CREATE ROLE "metier" LOGIN PASSWORD '…'; then start once with METIER_DATABASE_ADMIN_URL, which grants it what it needs.`;
   if (row?.is_superuser === true) {
-    return { message: `${role} is a superuser: it would see the rows of all tenants.`, hint };
+    return { message: `${role} is a superuser, so it would see every tenant's rows.`, hint };
   }
   if (row?.may_bypass === true) {
-    return { message: `${role} has BYPASSRLS: it would see the rows of all tenants.`, hint };
+    return { message: `${role} has BYPASSRLS, so it would see every tenant's rows.`, hint };
   }
   if (typeof row?.owned === "string") {
     return {
-      message: `${role} owns tables of Metier (${row.owned}): it could see the rows of all tenants.`,
+      message: `${role} owns Metier's tables (${row.owned}), so it could see every tenant's rows.`,
       hint,
     };
   }
@@ -64,13 +64,13 @@ async function findOther(pool: Pool): Promise<Refusal | undefined> {
   }
   const versions = await readSchemaVersions(pool);
   if (versions.size === 0) {
-    return { message: `The database \`${server}\` has no tables of Metier yet.`, hint: start };
+    return { message: `The database \`${server}\` has no Metier tables yet.`, hint: start };
   }
   const older = Object.entries(MIGRATIONS).find(([name, { length }]) => (versions.get(name) ?? 0) < length);
   if (older === undefined) return findNewer(pool, server, MIGRATIONS);
   const [name, { length }] = older;
   return {
-    message: `The database \`${server}\` was migrated by an older Metier: its ${name} has version ${versions.get(name) ?? 0}, and this one needs ${length}.`,
+    message: `The database \`${server}\` was migrated by an older Metier: its ${name} is at version ${versions.get(name) ?? 0}, but this one needs ${length}.`,
     hint: start,
   };
 }

@@ -1,29 +1,29 @@
 /**
- * The sockets of the driver. It makes its own, but takes one that is lost for usable in the moment between the fault and the
- * end: a statement that is sent then is never answered, or gets the answer to another one. So a fault is told together with
- * the end. That includes sockets with TLS, which are therefore made here, too.
+ * The driver's sockets. The driver creates its own, but treats a lost one as usable between the error and the end: a
+ * statement sent then is never answered, or gets another one's answer. So an error is reported together with the end.
+ * That includes TLS sockets, which are therefore created here too.
  */
 import { connect as connectPlainly, isIP, Socket } from "node:net";
 import { connect as connectSecurely, type TLSSocket } from "node:tls";
 import { isPassing, NO_TLS } from "./faults.ts";
 
-/** As `sslmode` in the URL of a database: with TLS if the server has it; always; only with a certificate for its name. */
+/** As `sslmode` in a database URL: TLS if the server has it; always; only with a certificate for its name. */
 export type Security = "disable" | "prefer" | "require" | "verify-full";
 
 interface ServerPlace {
   readonly host: string;
   readonly port: number;
-  /** Of a socket in the file system, instead of both. */
+  /** A socket in the file system, instead of both. */
   readonly path?: string | undefined;
   readonly security: Security;
 }
 
-/** What a client asks for before it speaks TLS: eight bytes, and the number of the request. */
+/** What a client sends before it uses TLS: eight bytes, with the number of the request. */
 const REQUEST_TLS = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const HAS_TLS = "S".charCodeAt(0);
 const TIMEOUT_MS = 10_000;
 
-/** Never rejects: a socket that cannot be opened fails as any other does. */
+/** Never rejects: a socket that can't be opened fails like any other. */
 export async function connectSocket(place: ServerPlace): Promise<Socket> {
   const { host, port, path, security } = place;
   const plain = path === undefined ? connectPlainly(port, host) : connectPlainly(path);
@@ -31,7 +31,7 @@ export async function connectSocket(place: ServerPlace): Promise<Socket> {
   try {
     if (await hasTls(plain)) return tellFaultAtEnd(await secure(plain, place));
     if (security === "prefer") return tellFaultAtEnd(plain);
-    throw new Error("it has none");
+    throw new Error("the server does not support it");
   } catch (fault) {
     plain.destroy();
     return failedSocket(isPassing(fault) ? fault : new TlsError(fault));
@@ -42,9 +42,9 @@ function hasTls(plain: Socket): Promise<boolean> {
   plain.write(REQUEST_TLS);
   return settled(plain, (resolve) => {
     plain.once("data", (answer) => {
-      // More than one byte is of somebody in between, who wants it taken for what comes under TLS.
+      // More bytes come from someone in between, who wants them taken for data sent under TLS.
       if (answer.length === 1) resolve(answer[0] === HAS_TLS);
-      else plain.destroy(new Error("The answer to TLS is not one of Postgres."));
+      else plain.destroy(new Error("The TLS answer is not from Postgres."));
     });
   });
 }
@@ -78,9 +78,9 @@ function settled<Value>(socket: Socket, wait: (resolve: (value: Value) => void) 
   });
 }
 
-/** As the system says it of a connection. */
+/** Formatted like the system's own connection errors. */
 function lost(code: "ETIMEDOUT" | "ECONNRESET"): Error {
-  return Object.assign(new Error(`The connection was lost before it was secure (${code}).`), {
+  return Object.assign(new Error(`The connection was lost before TLS was set up (${code}).`), {
     code,
     errno: code,
   });
@@ -100,7 +100,7 @@ function failedSocket(fault: unknown): Socket {
   return socket;
 }
 
-/** An end always follows a fault. */
+/** An end always follows an error. */
 function tellFaultAtEnd(socket: Socket): Socket {
   const emit = socket.emit.bind(socket);
   let fault: unknown;

@@ -1,4 +1,4 @@
-/** Statements for Postgres, each prepared once by connection and a transaction by itself. */
+/** Statements for Postgres, each prepared once per connection and a transaction on its own. */
 import { insist } from "./insist.ts";
 import { type LivePool, openLivePool } from "./live-pool.ts";
 import { openPool, type Pool } from "./open-pool.ts";
@@ -8,22 +8,25 @@ export type Value = string | number | boolean | null | readonly (string | number
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Database {
-  /** Again for a while when the connection is lost. */
+  /** Retries for a while if the connection is lost. */
   read(text: string, values: readonly Value[]): Promise<readonly Row[]>;
-  /** The same for a change that may be asked for twice. `isAgain`: it may have been made already, and the answer was lost. */
+  /**
+   * The same for a change that may be requested twice. `isAgain`: it may already have been made, but the answer was
+   * lost.
+   */
   insist(text: string, values: (isAgain: boolean) => readonly Value[]): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
 
-/** Longer than any statement takes, also on a busy server. */
+/** Longer than any statement takes, even on a busy server. */
 const SILENCE_MS = 20_000;
 
-/** Everything has its index, but a plan that was made when a table was empty reads all of it, and is kept for a while. */
+/** Every query has an index, but a plan made while a table was empty reads the whole table, and is kept for a while. */
 const SETTINGS = { enable_seqscan: "off" };
 
 /**
- * What is read does not wait for the disk, and so few connections do: what many ask for at the same time goes out together and
- * costs one message instead of many.
+ * Reads don't wait for the disk, so a few connections are enough: requests made at the same time are sent together, as
+ * one message instead of many.
  */
 const READERS = 2;
 

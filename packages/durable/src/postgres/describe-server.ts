@@ -1,4 +1,4 @@
-/** What is said to whoever opens a database that cannot be used. Passwords are not in it. */
+/** Messages for databases that can't be used. They contain no passwords. */
 import { type Refused, refused } from "@metier/base/result";
 import { faultCode, isPassing, NO_TLS } from "./faults.ts";
 import type { Pool } from "./open-pool.ts";
@@ -9,15 +9,15 @@ export function describeServer({ options }: Pool): string {
   return `${places.join(",")}/${options.database}`;
 }
 
-/** Not the password or the role, not there, no such database. Anything else is the host's, and is thrown. */
+/** Wrong password or role, unreachable, no such database. Anything else is the host's problem and is thrown. */
 export function refuseFault(pool: Pool, fault: unknown): Refused {
   const server = describeServer(pool);
   const code = faultCode(fault) ?? "";
   const message = fault instanceof Error ? fault.message : String(fault);
   if (code.startsWith("28")) {
     return refused({
-      message: `Postgres at \`${server}\` does not let \`${pool.options.user}\` in: ${message}.`,
-      hint: "Look at the user and the password in the URL, and at pg_hba.conf of the server.",
+      message: `Postgres at \`${server}\` refused \`${pool.options.user}\`: ${message}.`,
+      hint: "Check the user and password in the URL, and the server's pg_hba.conf.",
     });
   }
   if (code === "3D000") {
@@ -28,14 +28,14 @@ export function refuseFault(pool: Pool, fault: unknown): Refused {
   }
   if (code === NO_TLS) {
     return refused({
-      message: `There is no TLS to Postgres at \`${server}\` as \`sslmode\` in the URL wants it: ${message}.`,
+      message: `TLS to Postgres at \`${server}\` does not meet \`sslmode\` in the URL: ${message}.`,
       hint: "For a certificate of your own authority set NODE_EXTRA_CA_CERTS; `sslmode=require` takes any certificate.",
     });
   }
   if (isPassing(fault) || code === "ENOTFOUND") {
     return refused({
       message: `Postgres at \`${server}\` cannot be reached: ${message}.`,
-      hint: "Look at the host and the port in the URL, and whether the server runs.",
+      hint: "Check the host and port in the URL, and that the server is running.",
     });
   }
   throw fault;

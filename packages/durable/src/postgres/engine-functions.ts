@@ -1,33 +1,35 @@
 /**
- * What a worker asks for again and again, as functions of the database: one message to Postgres and one back, and one short
+ * The engine's frequent operations, as database functions: one message to Postgres, one back, and one short
  * transaction. Times are by the clock of Postgres, which all machines share.
  *
- * The engine's connections do not wait for the disk (`synchronous_commit`): a crash of Postgres that takes the last claim,
- * lease or end leaves a run that is advanced once more. What nobody would do again, a run that is added or woken, waits.
+ * The engine's connections don't wait for the disk (`synchronous_commit`): if Postgres crashes and loses the last
+ * claim, lease or end, the run is advanced once more. Adding or waking a run does wait, because nobody would repeat it.
  */
 
-/** openworkflow's word for what an engine sees. */
+/** openworkflow's name for the set of runs that an engine sees. */
 export const NAMESPACE = "metier";
 
-/** What counts against a limit. Written where an index or a query needs it, word for word, or the index is not used. */
+/** Runs that count against a limit. Repeated word for word in indexes and queries; otherwise the index isn't used. */
 export const IS_ACTIVE = `namespace_id = '${NAMESPACE}' AND (status = 'pending' OR (status = 'running' AND worker_id IS NOT NULL))`;
 
-/** Of those that openworkflow has, and that nobody works on. */
+/** Among the runs that openworkflow has and nobody works on. */
 export const IS_DUE = `namespace_id = '${NAMESPACE}' AND status IN ('pending', 'running') AND worker_id IS NULL AND available_at <= clock_timestamp()`;
 
-/** So many of a tenant's runs are looked at in their order, before its users are looked at one by one. */
+/** How many of a tenant's runs are checked in order before its users are checked one by one. */
 const WINDOW = 100;
 
-/** With the limit of users and the user as they are called around it: whether this one may have another run. */
+/**
+ * Whether this user may have another run. Uses the names that the surrounding SQL gives the user and the user limit.
+ */
 const MAY_START = `(most IS NULL OR user_id = '' OR most > (SELECT count(*) FROM openworkflow.workflow_runs
         WHERE metier_tenant = of_tenant AND metier_user = user_id AND ${IS_ACTIVE}))`;
 
-/** Of `tenants`: something is due, and its own limit is not reached. */
+/** For `tenants`: something is due, and the tenant is below its own limit. */
 const CAN_HAVE_TURN = `next_at IS NOT NULL AND next_at <= now_is
         AND (per_tenant IS NULL OR per_tenant > (SELECT count(*) FROM openworkflow.workflow_runs
           WHERE metier_tenant = tenants.tenant AND ${IS_ACTIVE}))`;
 
-/** An engine without its scope would see nothing, and nobody would be told. */
+/** Without its scope, an engine would see nothing and nobody would notice. */
 const ENTER = `
 CREATE FUNCTION metier.engine_enter() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -39,8 +41,8 @@ END $$;
 `;
 
 /**
- * Others who add are not waited for: each shares the tenant's row until it is committed. Only the first run of a tenant, or
- * one that is due before all others, changes that row.
+ * Runs can be added concurrently: each transaction shares the tenant's row until it commits. Only a tenant's first run,
+ * or one that is due before all others, changes that row.
  */
 const ADD = `
 CREATE FUNCTION metier.engine_add(
@@ -68,7 +70,10 @@ BEGIN
 END $$;
 `;
 
-/** The first in order of users within their limit: mostly the very first; the last statement is for many of users who are not. */
+/**
+ * The first run in order whose user is within the limit: usually the very first. The last statement covers the case of
+ * many runs of users who aren't.
+ */
 const FIND = `
 CREATE FUNCTION metier.engine_find(of_tenant text, most integer, now_is timestamptz, OUT found_run text, OUT found_user text)
 LANGUAGE plpgsql AS $$
@@ -107,9 +112,9 @@ END $$;
 `;
 
 /**
- * A tenant's row is held while one of its runs is released: so its limits are never passed, whoever else does the same.
- * Nobody waits for a row here, so nobody waits for one another: tenants that somebody else serves are passed over, and
- * when no other has anything, the answer is `busy`.
+ * Locks the tenant's row while one of its runs is released, so concurrent releases never exceed its limits. Nobody
+ * waits for a row here, so there are no deadlocks: tenants that someone else serves are skipped, and if no other tenant
+ * has anything, the answer is `busy`.
  */
 const RELEASE = `
 CREATE FUNCTION metier.engine_release() RETURNS text LANGUAGE plpgsql AS $$
@@ -180,7 +185,7 @@ BEGIN
 END $$;
 `;
 
-/** One row, changed by one statement: a wake-up and a parking of the same run follow one another, whichever is first. */
+/** One row, changed by one statement: waking and parking the same run happen one after the other, in either order. */
 const WAKE = `
 CREATE FUNCTION metier.engine_wake(of_run text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
-/** What the engine needs beside openworkflow, in the same database as its tables. */
+/** What the engine needs besides openworkflow, in the same database as its tables. */
 import { type EngineQueue, FALLBACK_TENANT, type RunSource } from "../engine/engine-queue.ts";
 import type { TenantQueue } from "../run-engine.ts";
 import { IS_ACTIVE, IS_DUE, NAMESPACE } from "./engine-functions.ts";
@@ -6,7 +6,7 @@ import { insist as askAgain } from "./insist.ts";
 import type { LivePool } from "./live-pool.ts";
 import type { Pool } from "./open-pool.ts";
 
-/** So many rows are removed in one transaction, so that nobody waits long for one. */
+/** How many rows one transaction removes, so that nobody waits long for one. */
 const PURGED_AT_ONCE = 2_000;
 
 export function openEngineQueue({ ask }: LivePool): EngineQueue {
@@ -57,7 +57,7 @@ export function openEngineQueue({ ask }: LivePool): EngineQueue {
   };
 }
 
-/** By this machine's clock: the one of Postgres counts it from its own present, so that it does not matter which is wrong. */
+/** By this machine's clock. Postgres adds it to its own time, so it doesn't matter which clock is wrong. */
 function fromNow(time: Date | undefined): number | undefined {
   return time && time.getTime() - Date.now();
 }

@@ -1,15 +1,15 @@
 /**
- * What the engine needs beside openworkflow's tables. A migration that was released is never changed; new ones follow it.
+ * The engine's own tables, next to openworkflow's. A released migration never changes; new ones follow it.
  *
- * Everything that a worker asks for again and again is one function, one message and one short transaction. The engine's
- * connections see all tenants (`metier.tenant` is `*` there), and all others see of these tables what their scope lets them.
+ * Each frequent operation of a worker is one function, one message and one short transaction. The engine's connections
+ * see all tenants (`metier.tenant` is `*` there); all others see only the rows in their scope.
  */
 import { ENGINE_FUNCTIONS, IS_ACTIVE, NAMESPACE } from "./engine-functions.ts";
 import { keepTenantsApart } from "./schema.ts";
 
 /**
- * The first index lets claims leave parked runs alone when they look for those past a deadline; nobody here has deadlines.
- * The second makes a run that is released twice the same one.
+ * With the first index, claims skip parked runs when they look for runs past a deadline; Metier sets no deadlines. The
+ * second makes sure that a run released twice is one run.
  */
 const RUNS = `
 ALTER TABLE openworkflow.workflow_runs
@@ -25,9 +25,9 @@ CREATE INDEX metier_ended ON openworkflow.workflow_runs (finished_at)
 `;
 
 /**
- * Who takes turns: tenants by the time of their last turn. `next_at` is never later than the first of their runs is due,
- * and NULL only if none waits. Whoever adds a run shares a lock on the tenant's row until it is committed; whoever sets
- * `next_at` later has that row alone, and so has seen all that was added.
+ * Turns: tenants by the time of their last turn. `next_at` is never later than the tenant's first due run, and NULL
+ * only if none waits. A transaction that adds a run shares a lock on the tenant's row until it commits; one that sets
+ * `next_at` later locks the row exclusively, and so has seen every added run.
  */
 const QUEUE = `
 CREATE TABLE metier.engine_tenants (
@@ -55,8 +55,8 @@ CREATE INDEX engine_queue_by_user ON metier.engine_queue (tenant, user_id, prior
 `;
 
 /**
- * Plans follow statistics, and those of a queue that was empty when they were made read all of it once it has grown: so they
- * are made anew after a few hundred changes.
+ * Plans depend on statistics, and a plan made for an empty queue reads all of it once it has grown. So statistics are
+ * updated after a few hundred changes.
  */
 const STATISTICS = ["openworkflow.workflow_runs", "metier.engine_tenants", "metier.engine_queue"]
   .map(

@@ -1,6 +1,6 @@
-/** What Postgres and its connections say when something goes wrong: which of it passes by itself, and which does not. */
+/** Errors of Postgres and its connections: which ones pass on their own, and which don't. */
 
-/** Connections that are closed, refused or cut; names that cannot be looked up for a moment. */
+/** Connections that were closed, refused or cut; names that can't be resolved for a moment. */
 const LOST: ReadonlySet<string> = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
@@ -14,16 +14,16 @@ const LOST: ReadonlySet<string> = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "EAI_AGAIN",
-  "57P01", // It was told to end.
-  "57P02", // It has crashed.
-  "57P03", // It starts, or ends.
-  "53300", // All its connections are in use.
+  "57P01", // Told to shut down.
+  "57P02", // Crashed.
+  "57P03", // Starting up or shutting down.
+  "53300", // All connections are in use.
 ]);
 
-/** The transaction was taken back because of another one, and may succeed when it is made again. */
+/** Another transaction caused a rollback; a retry may succeed. */
 const ROLLED_BACK: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
-/** The server has no TLS, or not the certificate that is asked for. */
+/** The server has no TLS, or not the requested certificate. */
 export const NO_TLS = "NO_TLS";
 
 export function faultCode(fault: unknown): string | undefined {
@@ -31,13 +31,13 @@ export function faultCode(fault: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
-/** It may pass by itself. Whether the statement was carried out is unknown. */
+/** May pass on its own. Whether the statement was carried out is unknown. */
 export function isPassing(fault: unknown): boolean {
   const code = faultCode(fault) ?? "";
   return LOST.has(code) || ROLLED_BACK.has(code) || code.startsWith("08");
 }
 
-/** The store cannot be reached, for longer than was waited for it. Of a store in files: never. */
+/** The store has been unreachable for longer than the patience. For a store in files: never. */
 export function isStoreAway(fault: unknown): boolean {
   const code = faultCode(fault) ?? "";
   return LOST.has(code) || code.startsWith("08");

@@ -1,7 +1,7 @@
 /**
- * Moves everything of a service that worked in files of one machine to a database that many share: runs with their journals
- * and questions, records, the audit log, and work folders. Nobody works on the files meanwhile, and no service starts on them
- * afterwards: each run is in one place. Runs of terminals stay where their terminals are.
+ * Moves everything of a service from one machine's files to a shared database: runs with their journals and questions,
+ * records, the audit log, and work folders. Nobody uses the files in the meantime, and no service starts on them
+ * afterwards, so each run is in one place. Terminal runs stay with their terminals.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -33,16 +33,16 @@ import {
 import { openPool, type Pool } from "./open-pool.ts";
 
 interface ImportPlaces {
-  /** Of the service on this machine. */
+  /** The service's folder on this machine. */
   readonly folder: string;
-  /** Of the role that services use; its schema is up to date. */
+  /** For the role that services use. Its schema is up to date. */
   readonly databaseUrl: string;
   readonly blobs: BlobStore;
   readonly master: MasterKey;
   readonly changeEntry: ChangeEntry;
 }
 
-/** What is recorded of a run that goes on elsewhere, where it does not hold there as it is. */
+/** Adjusts recorded entries of a run that continues elsewhere, if they don't apply there unchanged. */
 export type ChangeEntry = (entry: Pick<JournalEntry, "key" | "value">) => Json;
 
 export interface ImportCounts {
@@ -53,13 +53,13 @@ export interface ImportCounts {
   readonly blobs: number;
 }
 
-/** In the database: an import has begun, and may go on. */
+/** In the database: an import has started, and may continue. */
 const BEGUN = { tenant: "@import", kind: "import", id: "local" } as const;
 const RUNS_AT_ONCE = 50;
 const ROWS_AT_ONCE = 500;
 const BLOBS_AT_ONCE = 8;
 
-/** Refused: a folder that a process works on, that has moved already or holds no journal; a database that is not empty. */
+/** Refused if a process uses the folder, it has already moved or has no journal, or the database isn't empty. */
 export async function importLocal(places: ImportPlaces): Promise<Result<ImportCounts>> {
   const { folder, databaseUrl } = places;
   const file = join(folder, "journal.db");
@@ -67,8 +67,8 @@ export async function importLocal(places: ImportPlaces): Promise<Result<ImportCo
   if (moved !== undefined) return refused({ message: moved.message, hint: "Leave out `--import`." });
   if (!existsSync(file)) {
     return refused({
-      message: `There is nothing to import: \`${file}\` does not exist.`,
-      hint: "Leave out `--import`, or name the home of the service with `--home`.",
+      message: `Nothing to import: \`${file}\` does not exist.`,
+      hint: "Leave out `--import`, or pass the service's home with `--home`.",
     });
   }
   const claim = claimHome(folder);
@@ -95,7 +95,7 @@ async function copyAll(from: Database, pool: Pool, places: ImportPlaces): Promis
   if (!key.ok) return key;
   const begun = await begin(pool);
   if (!begun.ok) return begun;
-  // Blobs first: a run in the database has its work folder.
+  // Blobs first: every run in the database has its work folder.
   const blobs = await copyBlobs(openFolderBlobs(join(places.folder, "snapshots")), places.blobs);
   const runs = await copyRuns(from, pool, places.changeEntry);
   const own = "WHERE tenant NOT IN ('', ?)";
@@ -109,7 +109,7 @@ async function copyAll(from: Database, pool: Pool, places: ImportPlaces): Promis
   return done({ runs, records, auditLines, blobs });
 }
 
-/** The database must be empty, or hold what an import before has left. */
+/** The database must be empty, or contain only what an earlier import left. */
 async function begin(pool: Pool): Promise<Result<undefined>> {
   return inOne(pool, async (connection) => {
     const { tenant, kind, id } = BEGUN;
@@ -118,8 +118,8 @@ async function begin(pool: Pool): Promise<Result<undefined>> {
       EXISTS (SELECT FROM metier.records WHERE tenant = ${tenant} AND kind = ${kind}) AS is_begun`;
     if (found?.is_used === true && found.is_begun !== true) {
       return refused({
-        message: "The database already holds runs or records, and an import needs an empty one.",
-        hint: "Make a new database and name it with `--database`, or leave out `--import`.",
+        message: "The database already has runs or records, but an import needs an empty one.",
+        hint: "Create a new database and pass it with `--database`, or leave out `--import`.",
       });
     }
     const now = Date.now();
@@ -186,7 +186,7 @@ async function insertRows(connection: ReservedSql, rows: readonly Row[], table: 
   }
 }
 
-/** All of it or nothing, for all tenants. */
+/** All or nothing, for all tenants. */
 async function inOne<Value>(pool: Pool, work: (connection: ReservedSql) => Promise<Value>): Promise<Value> {
   const connection = await pool.reserve();
   try {

@@ -1,23 +1,23 @@
 /**
- * Rows of a journal in SQLite as rows of the same journal in Postgres. A root run comes with all that is its own, in one
- * transaction; what is there already stays as it is, so that an import that was killed goes on.
+ * Copies journal rows from SQLite to Postgres. A root run comes with everything it owns, in one transaction; existing
+ * rows stay, so that a killed import can continue.
  */
 import type { Row } from "../sqlite/rows.ts";
 import { writeText } from "./text.ts";
 
-/** A table as it is copied: how rows are read, and the columns that are written. */
+/** How a table is copied: how its rows are read, and which columns are written. */
 export interface CopiedTable {
   readonly name: string;
   readonly insert: string;
-  /** Columns that hold JSON, which escapes by itself what Postgres refuses. */
+  /** Columns that hold JSON, which already escapes what Postgres refuses. */
   readonly json: readonly string[];
 }
 
 const ROWS = "FROM json_to_recordset($1::text::json) AS row";
 
 /**
- * What waited for a person is queued once more: the engine that knew of it stays behind, and a worker that takes it up finds
- * that it still waits.
+ * Runs that waited for a person are queued again, because the old engine's queue isn't copied. The worker that takes
+ * one up finds that it still waits.
  */
 const RUNS = `INSERT INTO metier.runs (tenant, id, user_id, skill, parent_id, root_id, status, created_at, updated_at, ended_at,
     active_ms, last_event, is_cancelled, creation)
@@ -52,7 +52,7 @@ const USAGE = `INSERT INTO metier.usage (tenant, created_at, run_id, skill, user
   ${ROWS} (tenant text, created_at bigint, run_id text, skill text, user_id text, input_tokens bigint, output_tokens bigint,
     total_tokens bigint, cost double precision, active_ms bigint) ON CONFLICT DO NOTHING`;
 
-/** Of root runs, whose ids are a JSON list: in the order in which they depend on one another. */
+/** The rows of root runs, whose ids are a JSON list: ordered so that each comes after what it depends on. */
 export const RUN_TABLES: readonly (CopiedTable & { readonly select: string })[] = [
   { name: "runs", select: ofRuns("runs.*", ""), insert: RUNS, json: ["request", "result"] },
   { name: "runs", select: ofRuns("runs.*", ""), insert: TEXTS, json: ["request", "result"] },
@@ -85,7 +85,7 @@ export const AUDIT_TABLE: CopiedTable = {
   json: ["detail"],
 };
 
-/** After all lines: new ones go on behind them. */
+/** After all lines, so that new ones continue the numbering. */
 export const AUDIT_HEADS = `INSERT INTO metier.audit_heads (tenant, seq, digest)
   SELECT DISTINCT ON (tenant) tenant, seq, digest FROM metier.audit ORDER BY tenant, seq DESC
   ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq, digest = excluded.digest`;
@@ -95,7 +95,7 @@ function ofRuns(columns: string, table: string): string {
   return `SELECT ${columns} FROM runs ${join} WHERE runs.root_id IN (SELECT value FROM json_each(?))`;
 }
 
-/** As the inserts take them. */
+/** In the form that the inserts take. */
 export function writeRows(rows: readonly Row[], { json }: Pick<CopiedTable, "json">): string {
   const isJson = new Set(json);
   const copied = rows.map((row) =>

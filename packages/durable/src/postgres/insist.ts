@@ -1,8 +1,8 @@
-/** Goes on when Postgres is restarted or cut off for a while: what may be asked twice is asked again. */
+/** Keeps going when Postgres restarts or is cut off for a while: what may be requested twice is requested again. */
 import { setTimeout as delay } from "node:timers/promises";
 import { isPassing } from "./faults.ts";
 
-/** From the first fault on. A restart takes seconds. */
+/** Measured from the first fault. A restart takes seconds. */
 const PATIENCE_MS = 30_000;
 const FIRST_PAUSE_MS = 50;
 const LAST_PAUSE_MS = 1_000;

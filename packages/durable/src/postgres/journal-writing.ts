@@ -1,7 +1,6 @@
 /**
- * The writing half of the journal in Postgres. Each change is one call of a function of the database, which looks up who
- * holds the lease. A call whose answer was lost is made again, and is carried out once: it carries a number by which the
- * database knows it.
+ * The writing half of the journal in Postgres. Each change is one call of a database function, which checks who holds
+ * the lease. A call whose answer was lost is repeated, but carried out once: the database recognizes it by its number.
  */
 import { createTurns, type Turns } from "@metier/base/turns";
 import {
@@ -29,12 +28,12 @@ type JournalWriting = Pick<
   "create" | "take" | "write" | "createChild" | "cancel" | "purge" | "forget"
 >;
 
-/** Root runs that one statement deletes, with all that is theirs: it takes less than a second. */
+/** How many root runs one statement deletes, with everything they own: it takes less than a second. */
 const PURGED_AT_ONCE = 500;
-/** Larger than any count of writes in a process. */
+/** Larger than the number of writes any process makes. */
 const WRITES_OF_A_TERM = 2 ** 32;
 
-/** All writes of a holder are made by one process, and a later holder has a higher term: so numbers only grow. */
+/** One process makes all writes of a holder, and a later holder has a higher term, so numbers only grow. */
 let writes = 0;
 
 export function writeJournal(database: Database): JournalWriting {
@@ -58,7 +57,7 @@ export function writeJournal(database: Database): JournalWriting {
       const values = [currentScope(), writeText(rootId), writeText(holder), term];
       const sql = "SELECT * FROM metier.take_run($1, $2, $3, $4)";
       const [row] = await told(() => insist(sql, () => values), rootId);
-      if (row === undefined) throw new Error(`Run \`${rootId}\` was taken, and is not there.`);
+      if (row === undefined) throw new Error(`Run \`${rootId}\` was taken, but is missing.`);
       return readRun(row);
     },
     async write(lease, batch) {
@@ -105,7 +104,7 @@ async function purgeRuns({ insist }: Database, before: number): Promise<number> 
   return total;
 }
 
-/** Writes to one run follow one another, so that a lost answer is looked up before the next is written. */
+/** Writes to one run happen one after another, so that a lost answer is looked up before the next write. */
 function turnsByRun(): <Outcome>(runId: string, work: () => Promise<Outcome>) => Promise<Outcome> {
   const waiting = new Map<string, { readonly turns: Turns; count: number }>();
   return async (runId, work) => {
@@ -170,7 +169,7 @@ function wholeNumber(value: number | undefined): number | null {
   return value === undefined ? null : Math.round(value);
 }
 
-/** What the functions raise, as the port says it. */
+/** Turns errors that the functions raise into the port's errors. */
 async function told<Outcome>(
   work: () => Promise<Outcome>,
   rootId = "",
@@ -187,9 +186,9 @@ async function told<Outcome>(
   }
 }
 
-/** Postgres does not say which where rows belong to tenants. */
+/** Postgres doesn't say which, for rows that belong to tenants. */
 function knownStep({ runId, entries = [] }: JournalBatch, cause: unknown): Error {
   const keys = entries.map(({ key }) => `\`${key}\``).join(", ");
   const which = entries.length === 1 ? `Step ${keys}` : `One of the steps ${keys}`;
-  return new Error(`${which} of run \`${runId}\` is recorded already.`, { cause });
+  return new Error(`${which} of run \`${runId}\` is already recorded.`, { cause });
 }

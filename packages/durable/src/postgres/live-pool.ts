@@ -1,26 +1,29 @@
 /**
- * Connections that are given up when one of them is lost, or when nobody answers. A machine that is gone says nothing, and
- * the system waits a quarter of an hour until it believes that; a lease is over after seconds. And of a connection that was
- * lost while it wrote, the driver keeps what was not written, and never gets it to work again.
+ * Connections that are given up when one of them is lost or nobody answers. A dead machine says nothing, and the system
+ * takes a quarter of an hour to notice; a lease expires after seconds. And if a connection is lost while writing, the
+ * driver keeps the unwritten data and never recovers.
  */
 import { isPassing } from "./faults.ts";
 import type { Pool } from "./open-pool.ts";
 
 export interface LivePool {
-  /** Rejects, as for a lost connection, when there is no answer in time; all that was asked by the same connections does. */
+  /**
+   * Rejects, as for a lost connection, if no answer comes in time. So does everything else sent over the same
+   * connections.
+   */
   ask<Value>(call: (pool: Pool) => Promise<Value>): Promise<Value>;
   close(): Promise<void>;
 }
 
-/** How long a connection may take to say goodbye. */
+/** How long a connection may take to close. */
 const CLOSE_SECONDS = 2;
-/** How long those beside one that was lost may go on with what they do. */
+/** How long the other connections may finish their work after one was lost. */
 const LAST_SECONDS = 1;
 
 export function openLivePool(open: () => Pool, silenceMs: number): LivePool {
   let pool = open();
   const giveUp = (given: Pool, seconds: number): void => {
-    if (given !== pool) return; // Others have noticed before.
+    if (given !== pool) return; // Others noticed first.
     pool = open();
     void given.end({ timeout: seconds });
   };
@@ -53,6 +56,6 @@ class SilenceError extends Error {
   readonly code = "ETIMEDOUT";
 
   constructor(silenceMs: number) {
-    super(`Postgres has not answered for ${silenceMs} ms.`);
+    super(`Postgres has not answered for ${silenceMs / 1000} s.`);
   }
 }

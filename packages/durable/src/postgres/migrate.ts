@@ -1,6 +1,6 @@
 /**
- * Brings the schema to the version of this Metier, by the role that owns it, and lets the role of services use it. Forward
- * only, in one transaction under a lock: of many that start at once, one migrates and the others find it done.
+ * Upgrades the schema to this Metier's version, as the role that owns it, and grants the services' role access. Forward
+ * only, in one transaction under a lock: if many start at once, one migrates and the others find it done.
  */
 import { done, type Refusal, type Result, refused } from "@metier/base/result";
 import type { ReservedSql } from "postgres";
@@ -11,7 +11,7 @@ import { openPool, type Pool } from "./open-pool.ts";
 import { readUrl } from "./read-url.ts";
 import { STORE_MIGRATIONS } from "./schema.ts";
 
-/** By what they belong to: each brings the version before it to its own, the first to 1. */
+/** By what they belong to. Each upgrades the previous version to its own, the first to 1. */
 type Migrations = Readonly<Record<"store" | "engine", readonly string[]>>;
 
 export const MIGRATIONS: Migrations = { store: STORE_MIGRATIONS, engine: ENGINE_MIGRATIONS };
@@ -19,17 +19,17 @@ export const MIGRATIONS: Migrations = { store: STORE_MIGRATIONS, engine: ENGINE_
 /** Where openworkflow has its tables. */
 export const ENGINE_SCHEMA = "openworkflow";
 
-/** How long a start waits for a server that starts, too. */
+/** How long to wait at startup for a server that is starting too. */
 export const START_PATIENCE_MS = 10_000;
 
 /** Any number that nobody else locks: "metier". */
 const LOCK = 0x6d_65_74_69_65_72;
-/** Views that keep to the rows of who asks came with it. */
+/** The first version with views that return only the rows the caller may see. */
 const OLDEST_SERVER = 150_000;
 
 interface MigrationUrls {
   readonly adminUrl: string;
-  /** Of services. */
+  /** The role that services use. */
   readonly url: string;
 }
 
@@ -43,7 +43,7 @@ export async function migrate(
   );
 }
 
-/** By connections of its own: what an attempt that failed leaves behind ends with them. */
+/** On its own connections, which end with whatever a failed attempt leaves behind. */
 async function migrateBy(adminUrl: string, runtime: string, migrations: Migrations): Promise<Result<void>> {
   const admin = openPool(adminUrl, { most: 1, hasTransactions: true });
   try {
@@ -67,7 +67,7 @@ async function bringAllUp(
   await connection`SELECT pg_advisory_xact_lock(${LOCK})`;
   const newer = await findNewer(connection, describeServer(admin), migrations);
   if (newer) return newer;
-  // By a connection of its own, beside this one, which holds the lock.
+  // On a separate connection: this one holds the lock.
   const backend = await BackendPostgres.connect(withMode(adminUrl), {
     runMigrations: true,
     schema: ENGINE_SCHEMA,
@@ -79,7 +79,7 @@ async function bringAllUp(
   return undefined;
 }
 
-/** openworkflow connects by itself, and should do it as we do. */
+/** openworkflow opens its own connection, and should do it the way we do. */
 function withMode(adminUrl: string): string {
   const mode = readUrl(adminUrl);
   const url = new URL(adminUrl);
@@ -92,7 +92,7 @@ async function checkRoles(admin: Pool, runtime: string): Promise<Refusal | undef
   const role = quoteName(runtime);
   if (user === runtime) {
     return {
-      message: `\`${user}\` is the role of METIER_DATABASE_ADMIN_URL and of the database URL: it would own the tables, and services must not.`,
+      message: `METIER_DATABASE_ADMIN_URL and the database URL both use the role \`${user}\`: it would own the tables, which a service's role must not.`,
       hint: `Use two roles. For services: CREATE ROLE "metier" LOGIN PASSWORD '…';`,
     };
   }
@@ -101,18 +101,18 @@ async function checkRoles(admin: Pool, runtime: string): Promise<Refusal | undef
       current_setting('server_version_num')::integer AS version`;
   if (Number(found?.version) < OLDEST_SERVER) {
     return {
-      message: `Postgres at \`${describeServer(admin)}\` has version ${found?.version}; Metier needs 15 or newer.`,
+      message: `Postgres at \`${describeServer(admin)}\` is version ${found?.version}; Metier needs 15 or newer.`,
       hint: "Use a newer server.",
     };
   }
   if (found?.is_known === true) return undefined;
   return {
-    message: `There is no role \`${runtime}\`, which the database URL names, at \`${describeServer(admin)}\`.`,
+    message: `The database URL names the role \`${runtime}\`, which does not exist at \`${describeServer(admin)}\`.`,
     hint: `Create it: CREATE ROLE ${role} LOGIN PASSWORD '…';`,
   };
 }
 
-/** Versions by name; none where nothing was ever migrated. */
+/** Versions by name; empty if nothing was ever migrated. */
 export async function readSchemaVersions(sql: Pool | ReservedSql): Promise<ReadonlyMap<string, number>> {
   const [table] = await sql`SELECT to_regclass('metier.migrations') IS NOT NULL AS is_there`;
   if (table?.is_there !== true) return new Map();
@@ -130,7 +130,7 @@ export async function findNewer(
     const version = versions.get(name) ?? 0;
     if (version > length) {
       return {
-        message: `The database \`${server}\` was migrated by a newer Metier: its ${name} has version ${version}, and this one knows ${length}.`,
+        message: `The database \`${server}\` was migrated by a newer Metier: its ${name} is at version ${version}, but this one only knows ${length}.`,
         hint: "Use the newer Metier, or another database.",
       };
     }
@@ -152,7 +152,7 @@ async function bringUp(connection: ReservedSql, name: string, list: readonly str
   }
 }
 
-/** Again with every migration: new tables need them, and so does a new role. Nobody changes what the audit log says. */
+/** Repeated with every migration, because new tables and new roles need them. Nobody may change the audit log. */
 function grants(runtime: string): string {
   const role = quoteName(runtime);
   return `

@@ -1,7 +1,7 @@
-/** By what the database knows a change again that it has made already, when its answer was lost. */
+/** How the database recognizes a change it has already made, if its answer was lost. */
 import { randomInt } from "node:crypto";
 
-/** What `randomInt` gives at most. */
+/** The largest range that `randomInt` accepts. */
 const MOST = 2 ** 48 - 1;
 
 export function newNumber(): number {

@@ -1,15 +1,15 @@
 /**
- * Hears channels on a connection of its own, which goes on by itself after a restart of Postgres. Nothing says that such a
- * connection is dead, since it is never asked anything; so it has to hear itself every now and then, or it is made anew.
+ * Listens to channels on its own connection, which recovers after a Postgres restart. Nothing reports that such a
+ * connection is dead, because it is never asked anything; so it must hear itself regularly, or it is replaced.
  */
 import type { Pool } from "./open-pool.ts";
 
 interface NoticeListener {
-  /** A channel that only this process hears: whatever comes there is a sign of life. */
+  /** A channel that only this process listens to: anything that arrives there is a sign of life. */
   readonly ownChannel: string;
-  /** Resolves when it is heard. */
+  /** Resolves when it listens. */
   hear(channel: string): Promise<void>;
-  /** Something was sent to the own channel. */
+  /** Something arrived on the process's own channel. */
   expectOwn(): void;
   close(): Promise<void>;
 }
@@ -18,11 +18,11 @@ interface ListenerOptions {
   readonly id: string;
   open(): Pool;
   onPayload(channel: string, text: string): void;
-  /** It hears again, or for the first time: something may have been missed. */
+  /** It listens again, or for the first time: something may have been missed. */
   onListening(): void;
 }
 
-/** So many signs of life in succession that were sent and not heard. */
+/** How many signs of life in a row may be sent and not heard. */
 const MOST_UNHEARD = 2;
 const CLOSE_SECONDS = 1;
 
@@ -43,7 +43,7 @@ export function openListener({ id, open, onPayload, onListening }: ListenerOptio
         resolve();
         if (by === pool) onListening();
       };
-      // One that fails is tried again by the driver, for as long as the pool is open.
+      // If it fails, the driver retries for as long as the pool is open.
       by.listen(channel, onText, onListen).catch(() => undefined);
     });
   };

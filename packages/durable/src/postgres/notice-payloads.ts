@@ -1,19 +1,19 @@
 /**
- * Notices on their way: what is said twice is sent once, and several travel in one payload, which Postgres wants under 8000
- * bytes. Payloads begin with who sent them, so that nobody hears itself, and a number: of two that are the same in one
- * transaction, Postgres delivers one. They name no tenant.
+ * Notices in transit: duplicates are sent once, and several share a payload, which Postgres limits to 8000 bytes. A
+ * payload starts with its sender, so that nobody hears itself, and a number: if a transaction has two equal ones,
+ * Postgres delivers one. They name no tenant.
  */
 import { choiceShape, fitShape, recordShape, type Shape, textShape } from "@metier/base/shape";
 import type { BusNotice } from "../notice-bus.ts";
 
-/** Text is for those alone who follow a run; all else is for everybody. */
+/** Text goes only to those who follow a run; everything else goes to everyone. */
 export const NOTICE_CHANNEL = "metier_notice";
 export const TEXT_CHANNEL = "metier_text";
 export const TICK_CHANNEL = "metier_tick";
 
-/** Postgres refuses 8000; there is more to a payload than its notices. */
+/** Postgres refuses 8000, and a payload contains more than its notices. */
 const MOST_BYTES = 7_800;
-/** What waits while Postgres cannot be reached; more than that is not worth sending later. */
+/** How much may wait while Postgres is unreachable; anything more isn't worth sending later. */
 const MOST_WAITING = 2_000;
 const MOST_TEXT = 500_000;
 
@@ -25,11 +25,11 @@ interface Payload {
 interface Outbox {
   add(notice: BusNotice): void;
   addTick(): void;
-  /** All that waits; after that, nothing does. */
+  /** Takes everything that waits. */
   take(): readonly Payload[];
 }
 
-/** `from`: who sends it. */
+/** `from`: the sender. */
 export function createOutbox(from: string): Outbox {
   const waiting = new Map<string, BusNotice>();
   let textLength = 0;
@@ -78,7 +78,7 @@ function pack(head: () => string, channel: string, notices: readonly BusNotice[]
   return payloads;
 }
 
-/** Text in pieces that fit; ids always do. */
+/** Splits text into pieces that fit; ids always do. */
 function splitText(notice: BusNotice): readonly BusNotice[] {
   if (notice.kind !== "text" || Buffer.byteLength(JSON.stringify(notice)) < MOST_BYTES / 2) return [notice];
   const { text } = notice;
@@ -103,7 +103,7 @@ const SHAPES: Readonly<Record<BusNotice["kind"], Shape<BusNotice>>> = {
   text: recordShape({ kind: choiceShape("text"), runId: textShape, text: textShape }),
 };
 
-/** Everybody who may connect to the database can send something: what is no notice is ignored. */
+/** Anyone who can connect to the database can send something, so anything that isn't a notice is ignored. */
 export function readPayload(
   text: string,
 ): { readonly from: string; readonly notices: readonly BusNotice[] } | undefined {

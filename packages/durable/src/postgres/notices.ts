@@ -1,6 +1,6 @@
 /**
- * What processes on one database tell each other, by LISTEN and NOTIFY: never inside the transaction that it tells of, since
- * those that notify are committed one after the other, and on connections of its own, directly to Postgres.
+ * What processes on one database tell each other, with LISTEN and NOTIFY: never inside the transaction it is about,
+ * because transactions that notify commit one after another, and on separate, direct connections to Postgres.
  */
 import { randomBytes } from "node:crypto";
 import type { EngineTicks } from "../engine/create-engine.ts";
@@ -10,9 +10,9 @@ import { openListener } from "./notice-listener.ts";
 import { createOutbox, NOTICE_CHANNEL, readPayload, TEXT_CHANNEL, TICK_CHANNEL } from "./notice-payloads.ts";
 import { openPool } from "./open-pool.ts";
 
-/** What is told within this time of something else travels with it; what comes alone goes at once. */
+/** Notices within this time of another one are sent together; a single one is sent at once. */
 const TOGETHER_MS = 20;
-/** How often it is looked whether the connection that hears is alive. */
+/** How often to check whether the listening connection is alive. */
 const LIFE_MS = 10_000;
 const SILENCE_MS = 10_000;
 
@@ -26,7 +26,7 @@ export interface PostgresNotices {
   close(): Promise<void>;
 }
 
-/** Connects by itself, and again when the connection is lost. What was told meanwhile is lost. */
+/** Connects on its own, and reconnects after a lost connection. Notices sent in the meantime are lost. */
 export function openPostgresNotices({ url }: NoticePlace): PostgresNotices {
   const id = randomBytes(8).toString("hex");
   const noticeListeners = createListeners<BusNotice>();
@@ -52,7 +52,7 @@ export function openPostgresNotices({ url }: NoticePlace): PostgresNotices {
     bus: {
       tell(notice) {
         if (notice.kind !== "watch") return sender.tell(notice);
-        // Only who has said so hears what models write.
+        // Only listeners that asked for it hear what models write.
         void listener.hear(TEXT_CHANNEL).then(() => sender.tell(notice));
       },
       onNotice(hear) {
@@ -78,7 +78,7 @@ function createListeners<Value>() {
   const listeners = new Set<(value: Value) => void>();
   return {
     add(listener: (value: Value) => void): () => void {
-      const own = (value: Value): void => listener(value); // Whoever adds the same twice hears twice.
+      const own = (value: Value): void => listener(value); // A listener that is added twice hears twice.
       listeners.add(own);
       return () => void listeners.delete(own);
     },
@@ -108,7 +108,7 @@ function openSender(url: string, id: string) {
       );
       return true;
     } catch {
-      return false; // Whoever misses a notice looks by itself after a while.
+      return false; // A process that misses a notice checks on its own after a while.
     }
   };
   const flush = async (): Promise<void> => {
@@ -135,7 +135,7 @@ function openSender(url: string, id: string) {
       plan();
     },
     async close(): Promise<void> {
-      isPlanned = true; // Nothing more is.
+      isPlanned = true; // So that nothing else is.
       clearTimeout(timer);
       await pool.close();
     },

@@ -8,28 +8,34 @@ import { openLivePool } from "./live-pool.ts";
 import { openPool } from "./open-pool.ts";
 
 interface EnginePlace {
-  /** Of the role that services use, directly to Postgres. Its schema is up to date (`openPostgresStore` sees to that). */
+  /**
+   * For the role that services use, directly to Postgres. Its schema is up to date (`openPostgresStore` takes care of
+   * that).
+   */
   readonly url: string;
-  /** How workers of other processes hear of something to do; without it they find it when they poll. */
+  /** Tells workers in other processes about new work; without it they find it when they poll. */
   readonly ticks?: EngineTicks | undefined;
-  /** Connections at most. Default: 4. */
+  /** The most connections it opens. Default: 4. */
   readonly poolSize?: number | undefined;
 }
 
 const POOL_SIZE = 4;
-/** Workers are told of what is new; this is for timers and for runs of dead workers. Not all at the same time. */
+/**
+ * Notices announce new work; polling is for timers and the runs of dead workers. Randomized, so that workers don't poll
+ * all at once.
+ */
 const POLL_MS = 400;
 const POLL_SPREAD_MS = 200;
-/** Longer than anything that the engine asks for takes, also on a busy server. */
+/** Longer than any engine statement takes, even on a busy server. */
 const SILENCE_MS = 10_000;
 
 /**
- * Whoever works for all tenants says so; nothing here is lost that is not found again (`engine-functions.ts`). Everything has
- * its index, but a plan that was made when a queue was empty reads all of it, and is kept when the queue has grown.
+ * Connections that work for all tenants must say so. Nothing lost here stays lost (`engine-functions.ts`). Every query
+ * has an index, but a plan made while a queue was empty reads all of it, and is kept when the queue has grown.
  */
 const SETTINGS = { "metier.tenant": "*", synchronous_commit: "off", enable_seqscan: "off" };
 
-/** Connects with the first call. */
+/** Connects on the first call. */
 export function openPostgresEngine({ url, ticks, poolSize = POOL_SIZE }: EnginePlace): RunEngine {
   const pool = openLivePool(
     () =>

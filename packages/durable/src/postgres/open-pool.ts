@@ -1,10 +1,10 @@
 /**
- * Connections to Postgres. What is opened here is for statements that stand by themselves: one statement is one transaction,
- * one message and one answer, and the driver sends several of them down one connection without waiting.
+ * Connections to Postgres, for independent statements: one statement is one transaction, one message and one answer,
+ * and the driver sends several over one connection without waiting.
  *
- * Whoever needs a transaction of several statements takes `reserve()` first and never `begin()`, which can mix the statements
- * of two callers when all connections are in use (porsager/postgres#823). A reserved connection that was lost must not be
- * used or released any more: the driver would write to a socket that is gone.
+ * For a transaction of several statements, use `reserve()`, never `begin()`: it can mix the statements of two callers
+ * when all connections are in use (porsager/postgres#823). Never use or release a reserved connection that was lost:
+ * the driver would write to a closed socket.
  */
 import type { Socket } from "node:net";
 import postgres from "postgres";
@@ -15,17 +15,17 @@ import { listTypes } from "./write-array.ts";
 export type Pool = postgres.Sql;
 
 interface PoolOptions {
-  /** How many connections at most. */
+  /** The most connections it opens. */
   readonly most: number;
-  /** Columns as `createdAt` instead of `created_at`: openworkflow's backend wants them so. */
+  /** Names columns `createdAt` instead of `created_at`, as openworkflow's backend expects. */
   readonly hasCamelColumns?: boolean | undefined;
-  /** `reserve()` is called. Where no types of lists are asked for (`write-array.ts`), it waits for ever for a new connection. */
+  /** `reserve()` is called. Without array types (`write-array.ts`), it waits forever for a new connection. */
   readonly hasTransactions?: boolean | undefined;
-  /** What each connection is started with. */
+  /** Settings for each new connection. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Connects with the first statement. `url` is one that `readUrl` reads. */
+/** Connects on the first statement. `url` is one that `readUrl` accepts. */
 export function openPool(url: string, options: PoolOptions): Pool {
   const { most, hasCamelColumns = false, hasTransactions = false, settings } = options;
   const read = readUrl(url);
@@ -35,14 +35,14 @@ export function openPool(url: string, options: PoolOptions): Pool {
     connectSocket({ host, port, path: path || undefined, security });
   return postgres(url, {
     ssl: false, // By `connectSocket`.
-    ...({ socket } satisfies { socket: unknown }), // Documented, and missing in its types.
+    ...({ socket } satisfies { socket: unknown }), // Documented, but missing from its types.
     fetch_types: hasTransactions,
     types: listTypes(),
     max: most,
     connect_timeout: 10,
     backoff: (retries) => Math.min(0.01 * 2 ** retries, 1),
-    idle_timeout: 120, // The driver opens some that it was told to end a moment before.
-    onnotice: () => undefined, // Such as a table that is there already: nobody reads it, and the driver would print it.
+    idle_timeout: 120, // The driver may open one just after it was told to end.
+    onnotice: () => undefined, // Such as a table that already exists: nobody reads it, and the driver would print it.
     connection: { application_name: "metier", ...settings },
     ...(hasCamelColumns && { transform: { column: { from: postgres.toCamel } } }),
   });

@@ -19,23 +19,26 @@ import { openPostgresEngine } from "./open-engine.ts";
 import { openPostgresStore } from "./open-store.ts";
 
 interface SharedPlace {
-  /** Of the role that services use. */
+  /** For the role that services use. */
   readonly databaseUrl: string;
-  /** Of the role that owns the tables: with it the schema is brought up to date first. */
+  /** For the role that owns the tables. If given, it first upgrades the schema. */
   readonly adminUrl?: string | undefined;
-  /** Of the same role past a pooler of connections, which passes on neither notices nor settings. Default: `databaseUrl`. */
+  /**
+   * For the same role without a connection pooler, which passes on neither notices nor settings. Default:
+   * `databaseUrl`.
+   */
   readonly directUrl?: string | undefined;
-  /** As `readObjectStore` takes it. */
+  /** In the form that `readObjectStore` takes. */
   readonly objectStore: string;
-  /** `METIER_MASTER_KEY` and the credentials of the object store are looked for here. */
+  /** Contains `METIER_MASTER_KEY` and the credentials of the object store. */
   readonly environment: Environment;
-  /** What snapshots may take. */
+  /** How much snapshots may store. */
   readonly snapshots?: SnapshotLimits | undefined;
-  /** What one tenant may store, in bytes; `undefined`: as much as any other. */
+  /** How many bytes one tenant may store; `undefined`: as much as any other. */
   readonly storageOf?: ((tenant: string, records: RecordStore) => Promise<number | undefined>) | undefined;
 }
 
-/** Nobody removes what another process has stored within this time. */
+/** For this long, nobody removes what another process has stored. */
 const GRACE_MS = 3_600_000;
 
 interface SharedState {
@@ -44,14 +47,14 @@ interface SharedState {
   readonly engine: RunEngine;
   readonly snapshots: TenantSnapshots;
   readonly keys: TenantKeys;
-  /** What processes on the same database tell each other. */
+  /** Notices between processes on the same database. */
   readonly bus: NoticeBus;
   close(): Promise<void>;
 }
 
 /**
- * Refused: no master key, or another one than before; a database or an object store that is not there or must not be used
- * so.
+ * Refused if the master key is missing or not the one used before, or the database or object store is unreachable or
+ * unsuitable.
  */
 export async function openShared(place: SharedPlace): Promise<Result<SharedState>> {
   const { databaseUrl, adminUrl, directUrl = databaseUrl, snapshots: limits } = place;
@@ -92,7 +95,7 @@ export async function openShared(place: SharedPlace): Promise<Result<SharedState
   });
 }
 
-/** Moves the service of a folder there, once. Refused as `importLocal` and `openShared` are. */
+/** Moves a folder's service to the database, once. Refused for the same reasons as `importLocal` and `openShared`. */
 export async function importShared(
   place: SharedPlace,
   folder: string,
@@ -103,7 +106,7 @@ export async function importShared(
   if (!outside.ok) return outside;
   const store = await openPostgresStore({ url: databaseUrl, adminUrl });
   if (!store.ok) return store;
-  await store.value.close(); // Its schema is what was needed.
+  await store.value.close(); // Opened only for its schema.
   return importLocal({ folder, databaseUrl, changeEntry, ...outside.value });
 }
 
@@ -111,7 +114,7 @@ async function openOutside({
   objectStore,
   environment,
 }: SharedPlace): Promise<Result<{ readonly master: MasterKey; readonly blobs: BlobStore }>> {
-  // Without a file: that is one machine's, and a second one would make another key.
+  // Without a key file: it would belong to one machine, and a second machine would create another key.
   const master = openMasterKey({ environment });
   if (!master.ok) return master;
   const place = readObjectStore(objectStore, environment);

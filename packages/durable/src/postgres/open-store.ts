@@ -1,4 +1,4 @@
-/** Journal and records in a Postgres database, which any number of processes on any number of machines share. */
+/** Journal and records in a Postgres database that any number of processes and machines share. */
 import { done, type Result } from "@metier/base/result";
 import type { JournalStore } from "../journal-store.ts";
 import type { RecordStore } from "../record-store.ts";
@@ -12,13 +12,13 @@ import { readUrl } from "./read-url.ts";
 import { openRecords } from "./records.ts";
 
 interface PostgresPlace {
-  /** Of the role that services use. */
+  /** For the role that services use. */
   readonly url: string;
-  /** Of the role that owns the tables: with it the schema is brought up to date first. */
+  /** For the role that owns the tables. If given, it first upgrades the schema. */
   readonly adminUrl?: string | undefined;
-  /** Connections at most; others wait for theirs. Default: 10. */
+  /** The most connections it opens; further requests wait. Default: 10. */
   readonly poolSize?: number | undefined;
-  /** After how long without an answer a connection is given up, in milliseconds. Default: 20 seconds. */
+  /** How long to wait for an answer before giving up a connection, in milliseconds. Default: 20 seconds. */
   readonly silenceMs?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface PostgresStore {
 
 const POOL_SIZE = 10;
 
-/** Refused: a server that is not there, a role that may too much or too little, a schema of another version. */
+/** Refused if the server is unreachable, the role may do too much or too little, or the schema has another version. */
 export async function openPostgresStore({
   url,
   adminUrl,

@@ -1,4 +1,4 @@
-/** Rows of Postgres, whose text is in a form that it keeps. */
+/** Rows of Postgres, with text in a form that it preserves. */
 import { openRows } from "../rows.ts";
 import { restoreText } from "./text.ts";
 

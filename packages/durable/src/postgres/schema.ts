@@ -1,17 +1,16 @@
 /**
- * The tables of journal and records. Times are milliseconds since 1970 by the clock of Postgres, which all machines share;
- * values are JSON as text, byte by byte as they were written. A migration that was released is never changed; a new one is
- * added below it.
+ * The tables of journal and records. Times are milliseconds since 1970 by the clock of Postgres, which all machines
+ * share; values are JSON text, stored byte for byte. A released migration never changes; new ones are added below it.
  *
- * The tenant stands first in every key, and no row is seen or written unless the transaction has said for whom it works
- * (`metier.enter`): not even by the owner of the tables.
+ * The tenant comes first in every key, and no row can be read or written unless the transaction names its tenant
+ * (`metier.enter`), not even by the owner of the tables.
  */
 import { JOURNAL_FUNCTIONS } from "./schema/journal-functions.ts";
 import { QUESTION_FUNCTIONS } from "./schema/question-functions.ts";
 import { READING_FUNCTIONS } from "./schema/reading-functions.ts";
 import { RECORD_FUNCTIONS } from "./schema/record-functions.ts";
 
-/** A row of `runs` changes with every step, so that what is long and never changes stands beside it. */
+/** A row of `runs` changes with every step, so long values that never change are in a separate table. */
 const RUNS = `
 CREATE TABLE metier.runs (
   tenant text NOT NULL CHECK (tenant <> '' AND tenant <> '*'),
@@ -115,7 +114,9 @@ CREATE TABLE metier.usage (
 );
 `;
 
-/** As readers have them. `OFFSET 0` holds the planner to one look by the key, whatever it thinks of a table that has just grown. */
+/**
+ * The columns that readers get. `OFFSET 0` makes the planner use one key lookup, even for a table that has just grown.
+ */
 const WHOLE_RUNS = `
 CREATE VIEW metier.whole_runs WITH (security_invoker = true) AS
   SELECT tenant, id, position, user_id, skill, parent_id, root_id, request, status, created_at, updated_at,
@@ -172,7 +173,7 @@ const TABLES = [
   "audit_heads",
 ] as const;
 
-/** `column`: whose a row is. Rows of others are neither seen nor written, by anybody but a superuser. */
+/** `column`: the owner of a row. Nobody but a superuser can read or write the rows of others. */
 export function keepTenantsApart(table: string, column = "tenant"): string {
   const isOwn = `current_setting('metier.tenant', true) IN (${column}, '*')`;
   return `
@@ -182,7 +183,7 @@ CREATE POLICY of_tenant ON ${table} USING (${isOwn}) WITH CHECK (${isOwn});
 `;
 }
 
-/** `scope`: a tenant, or `*`. Until the end of the transaction, which is that of the statement. */
+/** `scope`: a tenant, or `*`. Valid until the end of the transaction, which is the statement's. */
 const SCOPE = `
 CREATE FUNCTION metier.enter(scope text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

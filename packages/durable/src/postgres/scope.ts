@@ -1,8 +1,8 @@
-/** For whom a function of the database works: its first argument. */
+/** The tenant that a database function works for: its first argument. */
 import { currentTenant } from "../tenant-scope.ts";
 import { writeText } from "./text.ts";
 
-/** No tenant is called so: whoever has not said for whom sees nothing and writes nothing. */
+/** No tenant has this name: without a scope, nothing can be read or written. */
 const NOBODY = "";
 
 export function currentScope(): string {

@@ -1,6 +1,6 @@
 /**
- * Text that Postgres refuses or changes, in a form that it keeps: the character 0, and halves of surrogate pairs. Values are
- * JSON, which escapes them by itself; ids, keys and names are what people and models wrote.
+ * Converts text that Postgres refuses or changes to a form it preserves: the character 0, and halves of surrogate
+ * pairs. Values are JSON, which escapes them; ids, keys and names come from people and models.
  */
 
 const REFUSED = /[\u0000\u0001]|\p{Surrogate}/gu;

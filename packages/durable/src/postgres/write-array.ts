@@ -1,14 +1,15 @@
 /**
- * Lists as parameters. The driver can ask each new connection for the types of lists, but a connection that is lost in that
- * moment rejects a promise that nobody has, which ends the process. So it is told the few that are used here.
+ * Lists as parameters. The driver can ask each new connection for the types of lists, but if that connection is lost at
+ * that moment, it rejects a promise that nobody handles, which ends the process. So the driver gets the few types used
+ * here.
  */
 
-/** By their numbers in every Postgres: `text[]`, `bigint[]`, `double precision[]`. */
+/** By their numbers, the same in every Postgres: `text[]`, `bigint[]`, `double precision[]`. */
 const LISTS = { texts: 1009, integers: 1016, numbers: 1022 } as const;
 
 interface ListType {
   readonly to: number;
-  /** None are read. */
+  /** Never read. */
   readonly from: number[];
   serialize(values: readonly unknown[]): string;
   parse(text: string): string;

@@ -1,7 +1,7 @@
 /**
- * Removes blobs that nobody needs. Where other processes store at the same time, what is young stays whether it is needed or
- * not: a snapshot is stored first and comes into the journal after that. A blob that is used again is stored again when it is
- * half as old (`KeepBlob`), so that nothing which a new snapshot counts on is old enough to be removed.
+ * Removes blobs that nobody needs. If other processes store at the same time, young blobs stay whether or not they are
+ * needed: a snapshot is stored first and enters the journal afterwards. A blob that is used again is stored again when
+ * it is half that age (`KeepBlob`), so that nothing a new snapshot relies on is old enough to be removed.
  */
 import { mapBounded } from "@metier/base/turns";
 import type { NeededSnapshot } from "../journal-store.ts";
@@ -15,10 +15,10 @@ interface CollectParts {
 }
 
 const MOST_AT_ONCE = 8;
-/** Blobs that are removed together, while others are listed. */
+/** How many blobs are removed together, while others are listed. */
 const BATCH = 500;
 
-/** A snapshot that cannot be read does not tell its parts: of its tenant everything stays. */
+/** An unreadable snapshot doesn't reveal its parts, so everything of its tenant stays. */
 export async function collectBlobs(
   { blobs, graceMs, partsOf, prefixesOf }: CollectParts,
   needed: readonly NeededSnapshot[],
@@ -32,7 +32,7 @@ export async function collectBlobs(
     try {
       for (const part of await partsOf({ tenant }, name)) reached.add(part);
     } catch {
-      unclear.add(tenant); // Whoever restores it is told what is wrong with it.
+      unclear.add(tenant); // Whoever restores it learns what is wrong with it.
     }
   });
   const kept = (await Promise.all([...unclear].map(prefixesOf))).flat();
@@ -53,14 +53,14 @@ export async function collectBlobs(
   return count;
 }
 
-/** Looked at once more: somebody may have stored it again since it was listed. */
+/** Checked again: someone may have stored it again since it was listed. */
 async function removeOld(blobs: BlobStore, name: string, graceMs: number, before: number): Promise<boolean> {
   if (graceMs > 0 && ((await blobs.storedAt(name)) ?? before) > before) return false;
   await blobs.delete(name);
   return true;
 }
 
-/** Gives how many there were. */
+/** Returns how many there were. */
 export async function deleteAll(blobs: BlobStore, prefixes: readonly string[]): Promise<number> {
   const names: string[] = [];
   for (const prefix of prefixes) for await (const { name } of blobs.entries(prefix)) names.push(name);

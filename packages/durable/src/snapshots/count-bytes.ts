@@ -1,23 +1,23 @@
 /**
- * How many bytes the snapshots of tenants and runs take, and where that ends. What a tenant has is looked up once, and again
- * after a while where other processes store, too; after that each blob that is stored is added. A run is counted by what it
- * has stored since this process began to work on it.
+ * How many bytes the snapshots of tenants and runs take, and their limits. A tenant's total is looked up once, and
+ * again after a while if other processes store too; then each stored blob is added. A run is counted by what it stored
+ * since this process started working on it.
  */
 import { type Refusal, refused } from "@metier/base/result";
 import { dropOldest } from "@metier/base/turns";
 import type { BlobStore, SnapshotScope } from "../snapshot-store.ts";
 
 export interface SnapshotLimits {
-  /** Of all snapshots of one tenant. Default: 20 GiB. */
+  /** For all snapshots of one tenant. Default: 20 GiB. */
   readonly bytesPerTenant?: number | undefined;
-  /** Of what one run stores, those that it started included. Default: 8 GiB. */
+  /** For everything that one run stores, including the runs it started. Default: 8 GiB. */
   readonly bytesPerRun?: number | undefined;
 }
 
-/** What this tenant may store; `undefined`: as much as any. */
+/** How much this tenant may store; `undefined`: as much as any. */
 export type StorageOf = (tenant: string) => Promise<number | undefined>;
 
-/** Thrown while a folder is read, and told as a refusal of the whole snapshot. */
+/** Thrown while a folder is read, and reported as a refusal of the whole snapshot. */
 export class SnapshotsFull extends Error {
   override readonly name = "SnapshotsFull";
   readonly refusal: Refusal;
@@ -27,29 +27,29 @@ export class SnapshotsFull extends Error {
   }
 }
 
-/** Stores a blob unless it is there already. One that would be too much is not stored, and throws `SnapshotsFull`. */
+/** Stores a blob unless it already exists. If it would exceed a limit, throws `SnapshotsFull` instead. */
 export type KeepBlob = (name: string, seal: () => Uint8Array) => Promise<void>;
 
 interface CountParts {
   readonly blobs: BlobStore;
   readonly limits: SnapshotLimits;
   readonly storageOf: StorageOf;
-  /** A blob that is older is stored again, so that no other process removes it as forgotten. */
+  /** An older blob is stored again, so that no other process removes it as unneeded. */
   readonly renewMs: number;
 }
 
 interface ByteCount {
   open(scope: SnapshotScope, prefixes: readonly string[]): Promise<KeepBlob>;
-  /** Something was removed: it is looked up again. */
+  /** Something was removed, so the total is looked up again. */
   forget(): void;
 }
 
 const GIB = 1024 ** 3;
 const PER_TENANT = 20 * GIB;
 const PER_RUN = 8 * GIB;
-/** Runs of which it is known what they have stored. */
+/** How many runs' stored bytes are remembered. */
 const MOST_RUNS = 10_000;
-/** How long what was looked up holds where others store, too. */
+/** How long a looked-up total is valid if other processes store too. */
 const KNOWN_MS = 15 * 60_000;
 
 interface TenantCount {
@@ -69,7 +69,7 @@ export function countBytes({ blobs, limits, storageOf, renewMs }: CountParts): B
     const found = sumBytes(blobs, prefixes);
     const count: TenantCount = { at: Date.now(), found, added: 0 };
     tenants.set(tenant, count);
-    // Whoever waits for it hears of it, and the next one looks again.
+    // Everyone who waits for it gets the error, and the next caller tries again.
     found.catch(() => tenants.get(tenant) === count && tenants.delete(tenant));
     return count;
   };
@@ -78,7 +78,7 @@ export function countBytes({ blobs, limits, storageOf, renewMs }: CountParts): B
       const count = lookUp(tenant, prefixes);
       const before = await count.found;
       const most = (await storageOf(tenant)) ?? bytesPerTenant;
-      /** Of a blob that is not there yet. */
+      /** For a blob that doesn't exist yet. */
       const add = (bytes: number): void => {
         const ofTenant = before + count.added + bytes;
         if (ofTenant > most) throw full(`the snapshots of tenant \`${tenant}\``, ofTenant, most);
@@ -112,12 +112,12 @@ function forgetOldest(runs: Map<string, number>): void {
 
 function full(what: string, bytes: number, most: number): SnapshotsFull {
   return new SnapshotsFull({
-    message: `The work folder cannot be kept: ${what} would take ${bytes} bytes, and ${most} are allowed.`,
-    hint: "Let the run write less and remove what it does not need, such as caches and installed packages; or allow more, in `metier serve` with `--snapshots <gib>`, for one tenant with its quota for storage.",
+    message: `The work folder cannot be kept: ${what} would take ${bytes} bytes, but only ${most} are allowed.`,
+    hint: "Make the run write less and remove what it does not need, such as caches and installed packages. Or allow more: `--snapshots <gib>` of `metier serve`, or the tenant's storage quota.",
   });
 }
 
-/** For a snapshot that was not taken for this reason alone. */
+/** The refusal of a snapshot that exceeds a limit. Throws any other fault again. */
 export function refuseFull(fault: unknown): ReturnType<typeof refused<Refusal & { readonly isFull: true }>> {
   if (!(fault instanceof SnapshotsFull)) throw fault;
   return refused({ ...fault.refusal, isFull: true });

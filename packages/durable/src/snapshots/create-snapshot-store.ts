@@ -1,4 +1,6 @@
-/** Snapshots of work folders over any blob store: what a folder holds, as encrypted blobs and a manifest that names them. */
+/**
+ * Snapshots of work folders on any blob store: a folder's content as encrypted blobs, and a manifest that names them.
+ */
 import { realpathSync } from "node:fs";
 import { done, type Result } from "@metier/base/result";
 import { createTurns, dropOldest, mapBounded } from "@metier/base/turns";
@@ -18,21 +20,21 @@ interface SnapshotStoreOptions {
   readonly keys: Pick<TenantKeys, "of">;
   readonly bounds?: FolderBounds;
   readonly limits?: SnapshotLimits | undefined;
-  /** Default: all tenants have what `limits` says. */
+  /** Default: `limits` applies to all tenants. */
   readonly storageOf?: StorageOf | undefined;
   /**
-   * Where other processes use the same blobs: how long nobody removes what was stored, in milliseconds, needed or not. A
-   * snapshot has to be in the journal before half of it is over. Default: 0, this process is the only one.
+   * If other processes use the same blobs: how long nobody removes a stored blob, needed or not, in milliseconds. A
+   * snapshot must be in the journal before half of this time has passed. Default: 0, this process is the only one.
    */
   readonly graceMs?: number | undefined;
 }
 
 const BOUNDS: FolderBounds = { maxEntries: 50_000, maxBytes: 4 * 1024 ** 3 };
 const MOST_AT_ONCE = 8;
-/** Longer than it takes to write down what was taken. */
+/** Longer than it takes to record a snapshot in the journal. */
 const RECENT_MS = 60_000;
 const MOST_RECENT = 10_000;
-/** Folders of which it is known what was read; of any other, all files are read. */
+/** How many folders' reads are remembered; for any other folder, all files are read. */
 const MOST_FOLDERS = 200;
 
 export function createSnapshotStore(options: SnapshotStoreOptions): TenantSnapshots {
@@ -47,7 +49,7 @@ export function createSnapshotStore(options: SnapshotStoreOptions): TenantSnapsh
   const turns = createTurns();
   const recent = rememberTaken();
   const forgetKnown = (): void => {
-    folders.clear(); // What was read before may have been stored in what was removed.
+    folders.clear(); // Files read before may have been stored in blobs that were removed.
     counting.forget();
   };
   const takeNow: SnapshotStore["take"] = async (folder, scope) => {
@@ -127,7 +129,7 @@ function rememberTaken(): TakenSnapshots {
   };
 }
 
-/** The one that was used longest ago makes room. */
+/** The least recently used one makes room. */
 function recall(folders: Map<string, ReadFiles>, key: string): ReadFiles {
   const known: ReadFiles = folders.get(key) ?? new Map();
   folders.delete(key);

@@ -1,6 +1,6 @@
 /**
- * Blobs as files of a folder. A blob is whole or not there: it is written beside its name, flushed and then renamed. All of
- * it without blocking, since a folder with thousands of files is thousands of flushes.
+ * Blobs as files in a folder. A blob is complete or absent: it is written next to its name, flushed and then renamed.
+ * All without blocking, because a folder with thousands of files means thousands of flushes.
  */
 import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
@@ -15,7 +15,7 @@ export function openFolderBlobs(folder: string): BlobStore {
   const fileOf = (name: string): string => {
     const { owner, shard, rest } = BLOB_NAME.exec(name)?.groups ?? {};
     if (owner === undefined || shard === undefined || rest === undefined) {
-      throw new Error(`\`${name}\` is not the name of a blob.`);
+      throw new Error(`\`${name}\` is not a blob name.`);
     }
     return join(folder, owner, shard, rest);
   };
@@ -57,7 +57,7 @@ async function* namesIn(folder: string, prefix: string): AsyncGenerator<string> 
   }
 }
 
-/** `undefined`: it is not there, or not any more. */
+/** `undefined`: it doesn't exist, or not anymore. */
 async function look(file: string): Promise<Omit<StoredBlob, "name"> | undefined> {
   try {
     const { size, mtimeMs } = await stat(file);
@@ -68,7 +68,7 @@ async function look(file: string): Promise<Omit<StoredBlob, "name"> | undefined>
   }
 }
 
-/** `false`: it has been removed meanwhile. */
+/** `false`: it has been removed in the meantime. */
 async function renew(file: string): Promise<boolean> {
   const now = new Date();
   try {

@@ -1,6 +1,6 @@
 /**
- * Makes a folder what a snapshot says. The folder is made anew, with plain folders and files first and links last, so that
- * nothing is written through one.
+ * Restores a folder from a snapshot. The folder is created again, plain folders and files first and links last, so that
+ * nothing is written through a link.
  */
 import { chmodSync, fchmodSync, futimesSync, lstatSync, mkdirSync, symlinkSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -10,10 +10,10 @@ import type { KeptFile, Manifest } from "./manifest.ts";
 import { damagedSnapshot } from "./seal-blob.ts";
 import { pathBytes } from "./walk-folder.ts";
 
-/** Files that are written at the same time. */
+/** How many files are written at the same time. */
 const MOST_AT_ONCE = 8;
 
-/** `readPart` gives the content of a part, checked. */
+/** `readPart` returns the verified content of a part. */
 export async function layOutSnapshot(
   folder: string,
   { files, folders, links }: Manifest,
@@ -29,7 +29,7 @@ export async function layOutSnapshot(
   for (const { path, target } of links) {
     symlinkSync(Buffer.from(target, "latin1"), pathBytes(folder, path));
   }
-  // Those below first: a folder may be closed to its owner.
+  // Deepest first: a folder may be closed to its owner.
   for (const { path, mode } of folders.toReversed()) chmodSync(pathBytes(folder, path), mode);
 }
 
@@ -41,7 +41,7 @@ async function restoreFile(
   const file = await open(pathBytes(folder, path), "wx", 0o600);
   try {
     const written = await writeParts(file, parts, readPart);
-    if (written !== size) throw damagedSnapshot("a file of it has another size");
+    if (written !== size) throw damagedSnapshot("one of its files has another size");
     fchmodSync(file.fd, mode);
     futimesSync(file.fd, modifiedAt / 1000, modifiedAt / 1000);
   } finally {

@@ -1,17 +1,17 @@
 /**
- * What a snapshot says of a folder. Paths and targets of links are bytes, which need not be UTF-8; in JSON each byte is one
- * character. Entries are sorted by path, so that the same folder is the same text.
+ * What a snapshot records about a folder. Paths and link targets are bytes, which needn't be UTF-8; in JSON each byte
+ * is one character. Entries are sorted by path, so that the same folder gives the same text.
  */
 import { countShape, fitShape, listShape, recordShape, type Shape, textShape } from "@metier/base/shape";
 import { damagedSnapshot } from "./seal-blob.ts";
 
 export interface KeptFile {
   readonly kind: "file";
-  /** Below the folder, `/` between names, as Latin-1. */
+  /** Relative to the folder, with `/` between names, as Latin-1. */
   readonly path: string;
-  /** Permissions alone. */
+  /** Only the permission bits. */
   readonly mode: number;
-  /** In milliseconds: what Node can set exactly. */
+  /** In milliseconds, which Node can set exactly. */
   readonly modifiedAt: number;
   readonly size: number;
   /** The names of its blobs. */
@@ -27,7 +27,7 @@ export interface KeptFolder {
 export interface KeptLink {
   readonly kind: "link";
   readonly path: string;
-  /** As it stands in the link, as Latin-1. */
+  /** As written in the link, as Latin-1. */
   readonly target: string;
 }
 
@@ -44,7 +44,7 @@ export function writeManifest({ files, folders, links }: Manifest): Buffer {
   return Buffer.from(JSON.stringify(sorted));
 }
 
-/** A path that stays below the folder; what was sealed here is held to that again. */
+/** A path that stays inside the folder; checked again even for manifests that were sealed here. */
 const pathShape: Shape<string> = (value, place) => {
   const path = textShape(value, place);
   const isFine = path?.split("/").every((name) => name !== "" && name !== "." && name !== "..");
@@ -75,6 +75,6 @@ const MANIFEST: Shape<Manifest> = recordShape<Manifest>({
 
 export function readManifest(bytes: Buffer): Manifest {
   const manifest = fitShape(MANIFEST, JSON.parse(bytes.toString("utf8")));
-  if (manifest === undefined) throw damagedSnapshot("it is in a form that this Metier does not know");
+  if (manifest === undefined) throw damagedSnapshot("this Metier does not know its format");
   return manifest;
 }

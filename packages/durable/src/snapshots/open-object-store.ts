@@ -1,4 +1,6 @@
-/** Opens the store that an operator named, and tries it out: what is wrong is told at the start, not by the first run. */
+/**
+ * Opens the store that an operator configured, and tests it: problems are reported at startup, not by the first run.
+ */
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { sayFault } from "@metier/base/diagnostic";
 import { done, type Result, refused } from "@metier/base/result";
@@ -16,7 +18,7 @@ export async function openObjectStore(place: ObjectStorePlace): Promise<Result<B
   } catch (fault) {
     return refused({
       message: `The object store cannot be used: ${sayFault(fault)}`,
-      hint: "Name a folder in which every process of the service may read and write.",
+      hint: "Use a folder that every process of the service can read and write.",
     });
   }
 }
@@ -27,7 +29,7 @@ async function openS3(place: S3Place): Promise<Result<BlobStore>> {
     if (await store.tryOut()) return done(store.blobs);
     return refused({
       message: `The object store at \`${place.endpoint}\` has no bucket \`${place.bucket}\`.`,
-      hint: "Make the bucket, or name another one; Metier makes none.",
+      hint: "Create the bucket, or use another one; Metier does not create buckets.",
     });
   } catch (fault) {
     if (!(fault instanceof ObjectStoreFault)) throw fault;
@@ -37,14 +39,14 @@ async function openS3(place: S3Place): Promise<Result<BlobStore>> {
 
 const WRONG_KEY = ["InvalidAccessKeyId", "SignatureDoesNotMatch"];
 const KEY_HINT =
-  "Look at METIER_OBJECT_STORE_KEY and METIER_OBJECT_STORE_SECRET (or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), and at the region.";
+  "Check METIER_OBJECT_STORE_KEY and METIER_OBJECT_STORE_SECRET (or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), and the region.";
 
 function explain({ status, serviceCode = "" }: ObjectStoreFault): string {
-  if (status === undefined) return "Look at the endpoint, and whether the store is running.";
+  if (status === undefined) return "Check the endpoint, and that the store is running.";
   if (WRONG_KEY.includes(serviceCode)) return KEY_HINT;
   if (status === 403)
-    return `The key may have to list, read, write and remove objects of the bucket. ${KEY_HINT}`;
-  if (status === 404) return "Make the bucket, or name another one; Metier makes none.";
-  if (status < 500) return "Look at the endpoint and the region: the store does not take the request.";
-  return "Look at the log of the store.";
+    return `The key must be allowed to list, read, write and delete objects in the bucket. ${KEY_HINT}`;
+  if (status === 404) return "Create the bucket, or use another one; Metier does not create buckets.";
+  if (status < 500) return "Check the endpoint and the region: the store rejects the request.";
+  return "Check the store's log.";
 }

@@ -1,9 +1,9 @@
 /**
- * The contents of a folder's files as stored parts. A file that has not changed since it was last read is not read again: its
- * stamp tells, unless it was changed so shortly before it was read that a later change could have the same stamp.
+ * The contents of a folder's files as stored parts. A file that hasn't changed since it was last read isn't read again.
+ * Its stamp tells, unless it changed so shortly before it was read that a later change could have the same stamp.
  *
- * Files are split into parts of a fixed size. Small ones, which most are, are one part each; of a large one no more than a
- * part is in memory, and a log that grows is stored again only at its end.
+ * Files are split into parts of a fixed size. Most files are small and have one part. Of a large file, only one part at
+ * a time is in memory, and a growing log is stored again only at its end.
  */
 import { type BigIntStats, closeSync, fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
@@ -24,7 +24,7 @@ interface ReadFile {
   readonly stamp: string;
   /** Whether a file with that stamp must still have that content. */
   readonly isSettled: boolean;
-  /** When its parts were known to be stored. */
+  /** When its parts were last known to be stored. */
   readonly keptAt: number;
   readonly parts: readonly string[];
 }
@@ -37,7 +37,7 @@ interface FileReading {
   readonly keep: KeepBlob;
   readonly sealing: TenantBlobs;
   readonly known: ReadFiles;
-  /** Parts that were stored before this time may have been removed by another process. */
+  /** Another process may have removed parts that were stored before this time. */
   readonly believedSince: number;
 }
 
@@ -60,12 +60,12 @@ export async function readFile(reading: FileReading, file: FoundFile): Promise<R
     }
   }
   return refused({
-    message: `The work folder cannot be kept: ${describePath(path)} changes while it is read.`,
-    hint: "Let the run end what writes to it.",
+    message: `The work folder cannot be kept: ${describePath(path)} changed while it was read.`,
+    hint: "Make the run stop what writes to it.",
   });
 }
 
-/** `undefined`: it was changed meanwhile. */
+/** `undefined`: it changed in the meantime. */
 async function readOpened(
   { keep, sealing, known }: FileReading,
   path: string,
@@ -110,7 +110,7 @@ function entryOf(path: string, { mode, mtimeNs, size }: BigIntStats, parts: read
     kind: "file",
     path,
     mode: Number(mode & PERMISSIONS),
-    // Rounded, because a restored time may be some nanoseconds short.
+    // Rounded, because a restored time may be a few nanoseconds short.
     modifiedAt: Number((mtimeNs + 500_000n) / 1_000_000n),
     size: Number(size),
     parts,

@@ -1,7 +1,7 @@
 /**
- * Blobs in an object store that speaks the S3 API. Each request ends after a while and is tried again a few times: what is
- * asked for may be done twice without harm. What a store answers is believed in nothing but its size and its time, since
- * every blob is encrypted and checked by who opens it.
+ * Blobs in an object store with the S3 API. Each request has a timeout and is retried a few times: requests can be
+ * repeated without harm. Only sizes and times in the store's answers are trusted, because every blob is encrypted and
+ * checked by whoever opens it.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { S3mini, S3NetworkError, S3ServiceError } from "s3mini";
@@ -10,22 +10,22 @@ import { BLOB_NAME } from "./folder-blobs.ts";
 import type { S3Place } from "./object-store-place.ts";
 
 interface S3Times {
-  /** Of one request, its answer included. Default: 30 s. */
+  /** For one request and its answer. Default: 30 s. */
   readonly requestMs?: number | undefined;
-  /** How often a request is made before it fails. Default: 5. */
+  /** How many attempts before a request fails. Default: 5. */
   readonly attempts?: number | undefined;
-  /** Before the second attempt; twice as long before each other one. Default: 200 ms. */
+  /** Before the second attempt; doubles before each further one. Default: 200 ms. */
   readonly pauseMs?: number | undefined;
 }
 
 const PAGE = 1_000;
 const MOST_PAUSE_MS = 5_000;
-/** More than any blob that is stored has. */
+/** Larger than any stored blob. */
 const MOST_BYTES = 512 * 1024 ** 2;
 
 interface S3Store {
   readonly blobs: BlobStore;
-  /** Lists, writes and removes an object; rejects with what the store says. `false`: there is no such bucket. */
+  /** Lists, writes and removes an object; rejects with the store's error. `false`: the bucket doesn't exist. */
   tryOut(): Promise<boolean>;
 }
 
@@ -40,13 +40,13 @@ export function openS3Blobs(
     accessKeyId: accessKey,
     secretAccessKey: secretKey,
     requestAbortTimeout: requestMs,
-    // Followed nowhere: a signed request is for this store alone.
+    // Redirects aren't followed: a signed request is for this store only.
     fetch: (input, init) => fetch(input, { ...init, redirect: "manual" }),
   });
   const ask = <Value>(request: () => Promise<Value>): Promise<Value> =>
     insist(request, { place, attempts, pauseMs });
   const keyOf = (name: string): string => {
-    if (!BLOB_NAME.test(name)) throw new Error(`\`${name}\` is not the name of a blob.`);
+    if (!BLOB_NAME.test(name)) throw new Error(`\`${name}\` is not a blob name.`);
     return `${prefix}${name}`;
   };
   const listPage = (under: string, limit: number, token: string | undefined) =>
@@ -65,10 +65,10 @@ export function openS3Blobs(
         let token: string | undefined;
         do {
           const page = await listPage(under, PAGE, token);
-          if (!page) throw new Error(`The bucket \`${bucket}\` of the object store is gone.`);
+          if (!page) throw new Error(`The object store's bucket \`${bucket}\` is gone.`);
           for (const { Key, Size, LastModified } of page.objects ?? []) {
             const name = Key.slice(prefix.length);
-            // Whatever else lies there is somebody else's.
+            // Anything else there belongs to someone else.
             if (BLOB_NAME.test(name)) yield { name, bytes: Size, storedAt: LastModified.getTime() };
           }
           token = page.nextContinuationToken;
@@ -85,7 +85,7 @@ export function openS3Blobs(
   };
 }
 
-/** Asks again for what may succeed a moment later, a few times. */
+/** Retries a few times if the request may succeed a moment later. */
 async function insist<Value>(
   request: () => Promise<Value>,
   {
@@ -105,13 +105,13 @@ async function insist<Value>(
   }
 }
 
-/** The first byte is asked for, because the answer to `HEAD` does not come with its headers here. */
+/** Requests the first byte, because the answer to `HEAD` comes without its headers here. */
 async function findTime(store: S3mini, key: string): Promise<number | undefined> {
   try {
     const response = await store.getObjectRaw(key, false, 0, 1);
     await response.body?.cancel();
     const time = Date.parse(response.headers.get("last-modified") ?? "");
-    // A store that does not say counts as just stored: what is there then stays.
+    // Without a time, the blob counts as just stored, so it stays.
     return Number.isNaN(time) ? Date.now() : time;
   } catch (fault) {
     if (fault instanceof S3ServiceError && fault.status === 404) return undefined;
@@ -124,7 +124,7 @@ async function readObject(store: S3mini, key: string): Promise<Uint8Array | unde
   if (response === null) return undefined;
   if (Number(response.headers.get("content-length")) > MOST_BYTES) {
     await response.body?.cancel();
-    throw new Error(`The object \`${key}\` of the object store is larger than any that Metier stores.`);
+    throw new Error(`The object \`${key}\` in the object store is larger than any Metier stores.`);
   }
   return new Uint8Array(await response.arrayBuffer());
 }
@@ -133,38 +133,38 @@ async function readObject(store: S3mini, key: string): Promise<Uint8Array | unde
 function isPassing(fault: unknown): boolean {
   if (fault instanceof S3ServiceError) {
     const { status, serviceCode } = fault;
-    // At midnight the client signs for the new day with the key of the old one, for as long as it takes to make the new key.
+    // At midnight, the client signs for the new day with the old day's key until it has made the new key.
     return status >= 500 || status === 429 || status === 408 || serviceCode === "SignatureDoesNotMatch";
   }
   if (fault instanceof S3NetworkError) return true;
   return fault instanceof Error && (fault.name === "TimeoutError" || fault instanceof TypeError);
 }
 
-/** Says which store, and never a key. */
+/** Names the store, but never a key. */
 function describeFault(fault: unknown, { bucket, endpoint }: S3Place): unknown {
   const where = `the object store at \`${endpoint}\`, bucket \`${bucket}\``;
   if (fault instanceof S3ServiceError) {
     const { status, serviceCode = "Unknown" } = fault;
     return new ObjectStoreFault(
-      `${where}, answers ${status} (${serviceCode})`,
+      `${where}, answered ${status} (${serviceCode})`,
       { status, serviceCode },
       fault,
     );
   }
   if (fault instanceof Error && fault.name === "TimeoutError") {
-    return new ObjectStoreFault(`${where}, does not answer in time`, {}, fault);
+    return new ObjectStoreFault(`${where}, did not answer in time`, {}, fault);
   }
   if (fault instanceof S3NetworkError || fault instanceof TypeError) {
     const { code = (fault.cause as NodeJS.ErrnoException | undefined)?.code ?? fault.message } =
       fault as NodeJS.ErrnoException;
-    return new ObjectStoreFault(`${where}, is not reached (${code})`, {}, fault);
+    return new ObjectStoreFault(`${where}, cannot be reached (${code})`, {}, fault);
   }
   return fault;
 }
 
 export class ObjectStoreFault extends Error {
   override readonly name = "ObjectStoreFault";
-  /** What it answered; neither, when it did not. */
+  /** From the store's answer; `undefined` if it didn't answer. */
   readonly status: number | undefined;
   readonly serviceCode: string | undefined;
   constructor(

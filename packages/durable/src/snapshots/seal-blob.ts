@@ -1,7 +1,7 @@
 /**
- * Bytes of one tenant as they are stored: under a name that is a keyed digest of them, encrypted with a key that is made from
- * the tenant's key and that name. No key is used for two contents, the same content is the same blob, and neither name nor
- * bytes say anything to who does not have the tenant's key.
+ * One tenant's bytes as they are stored: named by a keyed digest, and encrypted with a key derived from the tenant's
+ * key and that name. No key encrypts two contents, the same content is the same blob, and neither name nor bytes reveal
+ * anything without the tenant's key.
  */
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from "node:crypto";
 import type { KeySet, KeyUse } from "../keys/master-key.ts";
@@ -10,12 +10,12 @@ import { DamagedSnapshotError } from "../snapshot-store.ts";
 export type BlobKind = "part" | "manifest";
 
 export interface TenantBlobs {
-  /** What the names of all its blobs begin with, one for each key. */
+  /** The prefix of all its blob names, one for each key. */
   prefixes(): readonly string[];
   nameOf(kind: BlobKind, bytes: Uint8Array): string;
-  /** Under the name that `nameOf` gave. */
+  /** Under the name that `nameOf` returned. */
   seal(name: string, bytes: Uint8Array): Buffer;
-  /** Throws when it was changed, is another one, or its key is gone. */
+  /** Throws if it was changed, is a different blob, or its key is gone. */
   open(kind: BlobKind, name: string, sealed: Uint8Array): Buffer;
 }
 
@@ -23,7 +23,7 @@ const CIPHER = "aes-256-gcm";
 const MARK = Buffer.from("MTR1");
 const HEADER_BYTES = MARK.length + 8;
 const TAG_BYTES = 16;
-/** Allowed once for each key; here every key is used once. */
+/** Allowed once per key; here every key is used once. */
 const NONCE = Buffer.alloc(12);
 
 export function sealFor(keys: KeySet, tenant: string): TenantBlobs {
@@ -33,7 +33,7 @@ export function sealFor(keys: KeySet, tenant: string): TenantBlobs {
     const key = keys.derive(use, id);
     if (key === undefined)
       throw damagedSnapshot(
-        `it is under key \`${id}\`, which is not here: a master key is missing, or its tenant was removed`,
+        `it needs the key \`${id}\`, which is missing: a master key is missing, or its tenant was removed`,
       );
     return key;
   };
@@ -57,13 +57,13 @@ export function sealFor(keys: KeySet, tenant: string): TenantBlobs {
       const blob = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
       const header = blob.subarray(0, HEADER_BYTES);
       if (blob.length < HEADER_BYTES + TAG_BYTES || !header.subarray(0, MARK.length).equals(MARK)) {
-        throw damagedSnapshot("a part of it is not one");
+        throw damagedSnapshot("a part of it has the wrong format");
       }
       const id = header.subarray(MARK.length).toString("hex");
       const bytes = decrypt(blob, header, blobKey(id, name));
       const [given, is] = [Buffer.from(name), Buffer.from(fullName(id, digest(id, kind, bytes)))];
       if (given.length !== is.length || !timingSafeEqual(given, is))
-        throw damagedSnapshot("a part of it is another one");
+        throw damagedSnapshot("a part of it was exchanged");
       return bytes;
     },
   };
@@ -74,7 +74,7 @@ function decrypt(blob: Buffer, header: Buffer, key: Buffer): Buffer {
   try {
     return Buffer.concat([decipher.update(blob.subarray(HEADER_BYTES, -TAG_BYTES)), decipher.final()]);
   } catch {
-    throw damagedSnapshot("a part of it was changed, or belongs to somebody else");
+    throw damagedSnapshot("a part of it was changed, or belongs to someone else");
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * What is in a folder that somebody else fills: names in bytes, links as links, within bounds. Folders and files are opened
- * first, and used only if the system says that they lie where they were looked for: a link that takes the place of a folder
- * meanwhile leads nowhere.
+ * Lists a folder that someone else fills: names in bytes, links as links, within limits. Folders and files are opened
+ * first, and used only if the system confirms that they are where they were looked for: a link that replaces a folder
+ * in the meantime leads nowhere.
  */
 import { type BigIntStats, closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs";
 import { setImmediate as breathe } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { done, type Refused, type Result, refused } from "@metier/base/result";
 import type { KeptFolder, KeptLink } from "./manifest.ts";
 
 export interface FoundFile {
-  /** As Latin-1, below the folder. */
+  /** As Latin-1, relative to the folder. */
   readonly path: string;
   readonly stats: BigIntStats;
 }
@@ -24,18 +24,18 @@ interface FoundFolder {
 export interface FolderBounds {
   /** Files, folders and links together. */
   readonly maxEntries: number;
-  /** Of all files together. */
+  /** All files together. */
   readonly maxBytes: number;
 }
 
-/** macOS: the open fails when any part of the path is a link. */
+/** macOS: opening fails if any part of the path is a link. */
 const NO_FOLLOW_ANY = process.platform === "darwin" ? 0x2000_0000 : 0;
 const OPEN_FLAGS =
   constants.O_RDONLY | NO_FOLLOW_ANY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const HAS_PROC = process.platform === "linux";
 const PERMISSIONS = 0o777n;
 
-/** `root`: a real path. Pipes, sockets and devices are passed over: there is nothing in them to keep. */
+/** `root`: a real path. Skips pipes, sockets and devices, which have no content to keep. */
 export async function walkFolder(root: string, bounds: FolderBounds): Promise<Result<FoundFolder>> {
   const found = { files: [] as FoundFile[], folders: [] as KeptFolder[], links: [] as KeptLink[] };
   const pending = [""];
@@ -64,7 +64,7 @@ export async function walkFolder(root: string, bounds: FolderBounds): Promise<Re
 interface Listed {
   readonly path: string;
   readonly stats: BigIntStats;
-  /** Of a link. */
+  /** Only for links. */
   readonly target?: string;
 }
 
@@ -72,7 +72,7 @@ function listFolder(root: string, folder: string): Result<readonly Listed[]> {
   const opened = openPlain(root, folder, constants.O_DIRECTORY);
   if (!opened.ok) return opened;
   try {
-    // Through the open folder, where the system has such paths: its name may lead elsewhere by now.
+    // Through the open folder, if the system has such paths: its name may lead elsewhere by now.
     const place = HAS_PROC ? Buffer.from(`/proc/self/fd/${opened.value}`) : pathBytes(root, folder);
     return done(
       namedEntries(place.toString()).map(({ name }) => {
@@ -90,7 +90,7 @@ function listFolder(root: string, folder: string): Result<readonly Listed[]> {
   }
 }
 
-/** Opens what is at a path itself, through no link. Whoever gets the descriptor closes it. */
+/** Opens the path itself and follows no link. The caller closes the descriptor. */
 export function openPlain(root: string, path: string, flags = 0): Result<number> {
   const place = pathBytes(root, path);
   let descriptor: number;
@@ -117,14 +117,14 @@ export function unreadable(path: string, error: unknown): Refused {
   const { code = String(error) } = error as NodeJS.ErrnoException;
   return refused({
     message: `The work folder cannot be kept: ${describePath(path)} cannot be read (${code}).`,
-    hint: "Let the run remove it, or give it permissions with which its owner can read it.",
+    hint: "Make the run remove it, or make it readable for its owner.",
   });
 }
 
 function tooMuch(root: string, what: string): Refused {
   return refused({
     message: `The work folder cannot be kept: \`${root}\` has ${what}.`,
-    hint: "Let the run remove what it does not need, such as caches and installed packages.",
+    hint: "Make the run remove what it does not need, such as caches and installed packages.",
   });
 }
 

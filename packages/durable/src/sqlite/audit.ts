@@ -1,11 +1,11 @@
-/** The audit log in SQLite. A line is written in the transaction of what it tells of: both are there, or neither is. */
+/** The audit log in SQLite. A line is written in the transaction of the change it describes: both exist, or neither. */
 import { FIRST_PREVIOUS, sealAuditLine } from "../audit-chain.ts";
 import type { NewAuditLine } from "../record-store.ts";
 import { writeOptionalJson } from "../rows.ts";
 import type { Database } from "./open-database.ts";
 import type { Row } from "./rows.ts";
 
-/** Inside a transaction. Without a line, nothing is written. */
+/** Inside a transaction. Without a line, it writes nothing. */
 export function appendLine(database: Database, line: NewAuditLine | undefined): void {
   if (line === undefined) return;
   const last: Row | undefined = database

@@ -1,7 +1,7 @@
 /**
- * One process at a time works on a home's SQLite files. The claim is an exclusive lock on a tiny database that is held open:
- * the system lets go of it when the process ends, however it ends. (`withLock` of base is for changes that take
- * milliseconds, and takes a lock away from whoever holds it for seconds.)
+ * Only one process at a time uses a home's SQLite files. The claim is an exclusive lock on a tiny open database: the
+ * system releases it when the process ends, in whatever way. (`withLock` in base is for changes that take milliseconds,
+ * and takes a lock away from whoever holds it for seconds.)
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ interface HomeClaim {
 }
 
 const BUSY = 5;
-/** For the moment in which somebody looks whether it is claimed. */
+/** Long enough for another process to check whether it is claimed. */
 const LOOK_MS = 200;
 
-/** `folder`: where the state of the service is; made when it is not there. */
+/** `folder`: the service's state; created if it doesn't exist. */
 export function claimHome(folder: string): Result<HomeClaim> {
   const sqlite = loadSqlite();
   if (!sqlite.ok) return sqlite;
@@ -33,13 +33,13 @@ export function claimHome(folder: string): Result<HomeClaim> {
     if (isUnreadable(error)) return refused(unreadableFile(file));
     if ((error as { readonly errcode?: number }).errcode !== BUSY) throw error;
     return refused({
-      message: `Another process already serves or works on \`${folder}\`, and its SQLite files belong to one process at a time.`,
-      hint: "Stop that process, or choose another home folder with `--home`. Many processes can share a database: `--database` and `--object-store`.",
+      message: `Another process is already using \`${folder}\`, and its SQLite files allow only one at a time.`,
+      hint: "Stop that process, or choose another home with `--home`. To run many processes, share a database: `--database` and `--object-store`.",
     });
   }
 }
 
-/** Whether a process works on this folder now. Changes nothing. */
+/** Whether a process is using this folder now. Changes nothing. */
 export function isClaimed(folder: string): boolean {
   const sqlite = loadSqlite();
   const file = join(folder, "owner.db");

@@ -1,11 +1,11 @@
-/** What the engine needs beside openworkflow, in the same file as its tables. */
+/** What the engine needs besides openworkflow, in the same file as its tables. */
 import { type EngineQueue, FALLBACK_TENANT, FAR_FUTURE } from "../engine/engine-queue.ts";
 import type { TenantQueue } from "../run-engine.ts";
 import { type Lane, releaseOne } from "./engine-release.ts";
 import { IS_ACTIVE } from "./engine-schema.ts";
 import type { Database } from "./open-database.ts";
 
-/** Of those that openworkflow has, and that are not worked on. */
+/** Among the runs that openworkflow has and nobody works on. */
 const IS_DUE = "status IN ('pending', 'running') AND worker_id IS NULL AND available_at <= :time";
 
 export function openEngineQueue(place: Lane): EngineQueue {
@@ -77,7 +77,7 @@ function settleRuns(
       const idle = `DELETE FROM engine_tenants WHERE lane = ? AND next_at IS NULL AND per_tenant IS NULL AND per_user IS NULL`;
       return change(() => {
         statement(idle).run(lane);
-        // Of older versions, which woke runs by signals.
+        // From older versions, which woke runs by signals.
         statement(`DELETE FROM workflow_signals WHERE workflow_run_id IN (SELECT id ${ended})`).run(...given);
         return Number(statement(`DELETE ${ended}`).run(...given).changes);
       });
@@ -126,12 +126,12 @@ function readQueue({ statement }: Database, lane: string): Pick<EngineQueue, "qu
   };
 }
 
-/** As openworkflow writes them. */
+/** In openworkflow's format. */
 function timeText(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** For whoever knows that no other process works on the file: what a worker held that was killed can be claimed at once. */
+/** Only if no other process works on the file: runs that a killed worker held can be claimed at once. */
 export function endLeases({ statement, transact }: Database, lane: string): void {
   const sql =
     "UPDATE workflow_runs SET available_at = ? WHERE namespace_id = ? AND status = 'running' AND worker_id IS NOT NULL";

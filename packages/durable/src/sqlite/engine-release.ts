@@ -1,20 +1,20 @@
-/** Which run that waits for its first worker goes next, and its way to openworkflow. */
+/** Decides which run waiting for its first worker goes next, and passes it to openworkflow. */
 import { IS_ACTIVE } from "./engine-schema.ts";
 import type { Database } from "./open-database.ts";
 import type { Row } from "./rows.ts";
 
-/** So many of a tenant's runs are looked at in their order, before its users are looked at one by one. */
+/** How many of a tenant's runs are checked in order before its users are checked one by one. */
 const WINDOW = 100;
 
 export interface Lane {
   readonly database: Database;
-  /** openworkflow's word for it is namespace. */
+  /** openworkflow calls it a namespace. */
   readonly lane: string;
   /** Hands a run to openworkflow, at once. */
   createRun(runId: string): void;
 }
 
-/** Whether one was handed over. */
+/** Whether a run was handed over. */
 export function releaseOne({ database, lane, createRun }: Lane, now: number): boolean {
   const { statement, transact } = database;
   const isWaiting = "SELECT 1 FROM engine_tenants WHERE lane = ? AND next_at <= ? LIMIT 1";
@@ -33,7 +33,7 @@ export function releaseOne({ database, lane, createRun }: Lane, now: number): bo
       statement("DELETE FROM engine_queue WHERE position = ?").run(Number(run.position));
       statement(SERVE).run(lane, lane, tenant);
       const runId = String(run.run_id);
-      if (statement(IS_THERE).get(lane, runId) !== undefined) continue; // Released before, and enqueued once more.
+      if (statement(IS_THERE).get(lane, runId) !== undefined) continue; // Already released, and enqueued again.
       createRun(runId);
       statement(OWN).run(tenant, run.user_id ?? null, lane, runId);
       return true;
@@ -43,7 +43,7 @@ export function releaseOne({ database, lane, createRun }: Lane, now: number): bo
 
 const FIRST_TURN: readonly [number, number, string] = [-1, 0, ""];
 
-/** The next tenant in turn after another one that has something due and is within its own limit. */
+/** The next tenant in turn, after the given one, that has something due and is below its own limit. */
 const NEXT_TURN = `SELECT tenant, served, next_at, per_user FROM engine_tenants AS turns
   WHERE lane = ? AND next_at <= ? AND (served, next_at, tenant) > (?, ?, ?)
     AND (per_tenant IS NULL OR per_tenant > (SELECT count(*) FROM workflow_runs
@@ -58,7 +58,9 @@ const IS_THERE = "SELECT 1 FROM workflow_runs WHERE namespace_id = ? AND workflo
 const OWN =
   "UPDATE workflow_runs SET metier_tenant = ?, metier_user = ? WHERE namespace_id = ? AND workflow_name = ?";
 
-/** With the limit of users and the user as they are called around it: whether this one may have another run. */
+/**
+ * Whether this user may have another run. Uses the names that the surrounding SQL gives the user and the user limit.
+ */
 const MAY_START = `(:per_user IS NULL OR user_id IS NULL OR :per_user > (SELECT count(*) FROM workflow_runs
   WHERE namespace_id = :lane AND metier_tenant = :tenant AND metier_user = user_id AND ${IS_ACTIVE}))`;
 
@@ -66,7 +68,7 @@ const IN_ORDER = `SELECT position, run_id, user_id FROM (
     SELECT * FROM engine_queue WHERE lane = :lane AND tenant = :tenant ORDER BY priority DESC, due_at, position LIMIT ${WINDOW})
   WHERE due_at <= :now AND ${MAY_START} LIMIT 1`;
 
-/** The first run of each user who may have one, and the first of those: however many runs wait of users who may not. */
+/** The first run of each user who may have one, and the first of those, no matter how many runs of other users wait. */
 const BY_USER = `WITH RECURSIVE users (user_id) AS (
     SELECT min(user_id) FROM engine_queue WHERE lane = :lane AND tenant = :tenant AND user_id IS NOT NULL
     UNION ALL
@@ -96,7 +98,7 @@ function findRun({ statement }: Database, { lane, tenant, now, perUser = null }:
   return statement(BY_USER).get(given);
 }
 
-/** It has nothing due: it is looked at again when it has. */
+/** Nothing is due, so the tenant is skipped until something is. */
 function noteTime({ statement }: Database, lane: string, tenant: string, now: number): void {
   const sql = `UPDATE engine_tenants SET next_at = (SELECT min(due_at) FROM engine_queue WHERE lane = :lane AND tenant = :tenant)
     WHERE lane = :lane AND tenant = :tenant

@@ -1,9 +1,10 @@
-/** The engine's own tables in the file of openworkflow's, and what is added to those. */
+/** The engine's own tables in openworkflow's file, and what it adds to openworkflow's tables. */
 import type { Schema } from "./open-database.ts";
 
 /**
- * On openworkflow's own table. Without the first, every claim reads all parked runs to find those past a deadline; nobody
- * here has deadlines, so it is empty. The second makes a run that is released twice the same one.
+ * On openworkflow's own table. Without the first index, every claim reads all parked runs to find those past a
+ * deadline; Metier sets no deadlines, so the index is empty. The second makes sure that a run released twice is one
+ * run.
  */
 const FIRST = `
 CREATE INDEX metier_deadlines ON workflow_runs (namespace_id, deadline_at) WHERE deadline_at IS NOT NULL;
@@ -23,12 +24,12 @@ DROP INDEX engine_queue_in_order;
 CREATE INDEX engine_queue_in_order ON engine_queue (lane, due_at, position);
 `;
 
-/** What counts against a limit. Written where an index or a query needs it, word for word, or the index is not used. */
+/** Runs that count against a limit. Repeated word for word in indexes and queries; otherwise the index isn't used. */
 export const IS_ACTIVE = "(status = 'pending' OR (status = 'running' AND worker_id IS NOT NULL))";
 
 /**
- * Who takes turns: tenants by the number of their last turn. `next_at` is never later than the first of their runs is due,
- * and NULL only if none waits.
+ * Turns: tenants by the number of their last turn. `next_at` is never later than the tenant's first due run, and NULL
+ * only if none waits.
  */
 const TENANTS = `
 ALTER TABLE workflow_runs ADD COLUMN metier_tenant TEXT NOT NULL DEFAULT 'default';

@@ -1,7 +1,7 @@
 /**
- * Flushing the write-ahead log of a database without blocking, once for all who wait at the same time. A commit that does not
- * wait for the disk writes to that log; what was in it when it is flushed outlasts a power cut, as if SQLite had flushed it
- * with every commit.
+ * Flushes a database's write-ahead log without blocking, once for everyone waiting at the same time. A commit that
+ * doesn't wait for the disk writes to that log; once flushed, it survives a power cut, as if SQLite had flushed it with
+ * every commit.
  */
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,12 +11,12 @@ import { flushFolder } from "@metier/base/files";
 const flushFile = promisify(fdatasync);
 
 export interface LogFlusher {
-  /** Resolves when all that was committed before this call is on the disk. */
+  /** Resolves when everything committed before this call is on the disk. */
   flush(): Promise<void>;
   close(): void;
 }
 
-/** `file`: of the database, which is open. */
+/** `file`: the database, which is open. */
 export function openLogFlusher(file: string): LogFlusher {
   let descriptor: number | undefined;
   let present: Promise<void> | undefined;
@@ -25,7 +25,7 @@ export function openLogFlusher(file: string): LogFlusher {
   const start = (): Promise<void> => {
     if (descriptor === undefined) {
       descriptor = openSync(`${file}-wal`, "r");
-      flushFolder(dirname(file)); // So that the log itself is found again.
+      flushFolder(dirname(file)); // So that the log itself is found again after a power cut.
     }
     present = flushFile(descriptor).finally(() => {
       present = undefined;
@@ -35,9 +35,10 @@ export function openLogFlusher(file: string): LogFlusher {
   return {
     flush() {
       if (present === undefined) return start();
-      // The one under way may have begun before the commit; whoever comes meanwhile shares the one after it.
+      // The flush in progress may have started before the commit; everyone who comes in the meantime shares the next
+      // one.
       next ??= present
-        .catch(() => undefined) // Told to those who wait for that one.
+        .catch(() => undefined) // Reported to those who wait for it.
         .then(() => {
           next = undefined;
           return start();

@@ -1,20 +1,22 @@
 /**
- * Changes of many runs in one transaction: what is asked for in one turn of the event loop is committed together, in the
- * order in which it was asked for, and flushed together. Nobody is answered before that. A change that fails takes no other
- * with it.
+ * Changes of many runs in one transaction: what is requested in one turn of the event loop is committed together, in
+ * request order, and flushed together. Nobody gets an answer before that. A change that fails doesn't affect the
+ * others.
  */
 import type { LogFlusher } from "./flush-log.ts";
 
 interface ChangeGroup {
-  /** `isKept`: it is answered when it outlasts a power cut. `make` may be called twice, and waits for nothing. */
+  /**
+   * `isKept`: answered only when it survives a power cut. `make` may be called twice, and must not wait for anything.
+   */
   join<Value>(make: () => Value, isKept: boolean): Promise<Value>;
-  /** Commits at once what waits to be. */
+  /** Commits everything pending at once. */
   settle(): void;
 }
 
 interface Waiting {
   readonly isKept: boolean;
-  /** Changes, and gives what answers once it is committed. */
+  /** Makes the change, and returns the function that answers once it is committed. */
   make(): () => void;
   fail(fault: unknown): void;
 }
@@ -50,7 +52,7 @@ interface Committed {
   readonly succeed: () => void;
 }
 
-/** Together; where one of them fails, each by itself, so that it fails alone. */
+/** All together; if one fails, each separately, so that it fails alone. */
 function commit(
   transact: <Value>(make: () => Value) => Value,
   group: readonly Waiting[],

@@ -83,7 +83,7 @@ interface Conditions {
   readonly values: readonly (string | number)[];
 }
 
-/** Waits although something was decided since a worker last took it up, or although nothing is left to be decided. */
+/** Waits although something was decided since a worker last took it up, or nothing is left to decide. */
 const OWED = `parent_id IS NULL AND status = 'waiting' AND (is_cancelled = 1
   OR NOT EXISTS (SELECT 1 FROM questions WHERE questions.root_id = runs.id AND questions.status = 'pending')
   OR EXISTS (SELECT 1 FROM questions LEFT JOIN leases ON leases.root_id = runs.id
@@ -116,7 +116,7 @@ function questionConditions({ tenant, rootId, status, kinds, after }: QuestionFi
   ]);
 }
 
-/** Those that have values; the texts are few, so that each is prepared once. */
+/** Only the conditions that have values. There are few texts, so each is prepared once. */
 function joinConditions(
   conditions: readonly (readonly [string, string | readonly string[] | undefined])[],
 ): Conditions {

@@ -1,6 +1,6 @@
 /**
- * The writing half of the journal in SQLite. What a run writes is fenced: who holds its lease is looked up in the transaction
- * that writes.
+ * The writing half of the journal in SQLite. A run's writes are fenced: the transaction that writes checks who holds
+ * its lease.
  */
 import {
   type DurableRun,
@@ -73,7 +73,7 @@ export function writeJournal(database: Database): JournalWriting {
       return change(() => {
         const sql = `DELETE FROM runs WHERE parent_id IS NULL AND updated_at < ? AND status IN (${ENDED_NAMES})
           AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.root_id = runs.id AND other.updated_at >= ?)`;
-        // Counts those that are named; what they started goes by the foreign key.
+        // Counts the named runs; the foreign key removes what they started.
         return Number(statement(sql).run(before, before).changes);
       });
     },
@@ -95,7 +95,7 @@ function takeRun(database: Database, { rootId, holder, term }: JournalLease): Du
   return readRun(statement(stand).get(Date.now(), rootId) as Row);
 }
 
-/** Its line is of the first time that it is asked for. Inside a transaction. */
+/** Only the first request writes the audit line. Inside a transaction. */
 function cancelRun(
   database: Database,
   runId: string,
@@ -109,8 +109,8 @@ function cancelRun(
 }
 
 /**
- * Steps, questions and ends are what nobody may do a second time after a power cut. Events alone are told again by the steps
- * that follow them, which flush them, too.
+ * Nobody may repeat steps, questions and ends after a power cut. Events alone are repeated by the steps that follow
+ * them, which flush them too.
  */
 function mustBeKept({ entries = [], questions = [], status, result }: JournalBatch): boolean {
   const hasEnded = result !== undefined || (status !== undefined && ENDED.has(status));
@@ -122,7 +122,7 @@ function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch
   const run = requireRun(database, runId);
   requireOwn(run, lease);
   if (ENDED.has(run.status as DurableStatus)) {
-    throw new Error(`Run \`${runId}\` has ended (${run.status}): nothing is written to it any more.`);
+    throw new Error(`Run \`${runId}\` has ended (${run.status}), so nothing more can be written to it.`);
   }
   const now = Date.now();
   for (const entry of entries) insertEntry(database, runId, entry);
@@ -141,7 +141,7 @@ function writeBatch(database: Database, lease: JournalLease, batch: JournalBatch
   noteUsage(database, runId, result);
 }
 
-/** What a run started does not outlast it: nobody would go on with it, or wait for what it asked. */
+/** A run's children end with it: nobody would continue them, or wait for their questions. */
 function endStarted(database: Database, rootId: string, now: number): void {
   const sql = `UPDATE runs SET status = 'cancelled', updated_at = ? WHERE root_id = ? AND status NOT IN (${ENDED_NAMES}) RETURNING id`;
   const left: readonly Row[] = database.statement(sql).all(now, rootId);
@@ -152,7 +152,7 @@ function insertEntry(database: Database, runId: string, { key, value, snapshot }
   const sql =
     "INSERT INTO entries (run_id, key, value, snapshot) VALUES (?, ?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING";
   const { changes } = database.statement(sql).run(runId, key, JSON.stringify(value), snapshot ?? null);
-  if (changes === 0) throw new Error(`Step \`${key}\` of run \`${runId}\` is recorded already.`);
+  if (changes === 0) throw new Error(`Step \`${key}\` of run \`${runId}\` is already recorded.`);
 }
 
 function insertEvents(database: Database, run: Row, { runId, events = [] }: JournalBatch): number {
@@ -201,7 +201,7 @@ function findRun(database: Database, runId: string): Row | undefined {
 
 function requireRun(database: Database, runId: string): Row {
   const run = findRun(database, runId);
-  if (run === undefined) throw new Error(`There is no run \`${runId}\` in the journal.`);
+  if (run === undefined) throw new Error(`The journal has no run \`${runId}\`.`);
   return run;
 }
 
@@ -213,7 +213,7 @@ function requireHolder(database: Database, { rootId, holder }: JournalLease): vo
 function requireOwn(run: Row, { rootId }: JournalLease): void {
   if (run.root_id !== rootId) {
     throw new Error(
-      `Run \`${run.id}\` belongs to \`${run.root_id}\`, not to \`${rootId}\`, whose lease this is.`,
+      `Run \`${run.id}\` belongs to \`${run.root_id}\`, not to \`${rootId}\`, which this lease is for.`,
     );
   }
 }

@@ -1,6 +1,7 @@
 /**
- * A database file: made for its owner alone, in WAL mode, with forward-only migrations in a table of their own, and
- * statements that are prepared once. A transaction never waits for anything, so that those of one process follow one another.
+ * A database file: readable only by its owner, in WAL mode, with forward-only migrations in a separate table, and
+ * statements that are prepared once. A transaction never waits for anything, so those of one process run one after
+ * another.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -16,34 +17,34 @@ export interface Database {
   statement(sql: string): StatementSync;
   /** Several statements, at once. */
   exec(sql: string): void;
-  /** All of it or nothing, at once. */
+  /** All or nothing, at once. */
   transact<Value>(change: () => Value): Value;
   /**
-   * All of it or nothing, with what others change at the same time; it may be called twice. It outlasts the process; a power
-   * cut may take it with all that came after it, never out of the middle.
+   * All or nothing, together with concurrent changes; may be called twice. It survives the end of the process. A power
+   * cut may lose it, together with everything after it, but never leaves a gap.
    */
   change<Value>(change: () => Value): Promise<Value>;
-  /** The same, and it outlasts a power cut, as all that was committed before it does: that is waited for. */
+  /** The same, but resolves when it and everything committed before it survive a power cut. */
   keep<Value>(change: () => Value): Promise<Value>;
   close(): void;
 }
 
-/** What belongs together in a file and has a version. */
+/** Tables that belong together in a file and have one version. */
 export interface Schema {
   readonly name: string;
-  /** Each brings the version before it to its own: the first to 1. Only ever added to. */
+  /** Each upgrades the previous version to its own: the first to 1. Only ever added to. */
   readonly migrations: readonly string[];
 }
 
-/** For the moment in which a reader in another process makes or clears the write-ahead log. */
+/** Long enough for a reader in another process to create or clear the write-ahead log. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** A commit that moves the log into the database waits for the disk, and with it the process: 16 MB at a time. */
+/** A commit that moves the log into the database blocks the process until the disk is done: 16 MB at a time. */
 const CHECKPOINT_PAGES = 4_000;
 
 /**
- * By file: those that are open here. One connection for all who use a file in this process: each that another one writes
- * beside would have to read again what it had in memory.
+ * Open databases by file. Everyone in this process shares one connection per file: with several, each would have to
+ * reread its cache after another one writes.
  */
 const opened = new Map<string, { readonly database: Database; users: number }>();
 
@@ -75,7 +76,7 @@ function connect(file: string): Result<Database> {
   makePrivateFile(file);
   const connection = new sqlite.value.DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   return closeUnlessDone(connection, () => {
-    // What is deleted is overwritten: a user who wants to be gone must not stand in free pages of the file.
+    // Overwrites deleted data: a deleted user must not remain in free pages of the file.
     connection.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
     );
@@ -91,7 +92,7 @@ function closeOnce(close: () => void): () => void {
   };
 }
 
-/** For another process than the owner's: it sees what is committed and can change nothing. */
+/** For a process that doesn't own the file: it sees committed data and can't change anything. */
 export function openDatabaseReadOnly(file: string, schema: Schema): Result<Database> {
   const sqlite = loadSqlite();
   if (!sqlite.ok) return sqlite;
@@ -173,22 +174,25 @@ function readVersion(statement: Database["statement"], { name }: Schema): number
 
 function tooNew(file: string, version: number, { name, migrations }: Schema): Refusal {
   return {
-    message: `\`${file}\` was written by a newer Metier: its ${name} has version ${version}, and this one knows ${migrations.length}.`,
+    message: `\`${file}\` was written by a newer Metier: its ${name} is at version ${version}, but this one only knows ${migrations.length}.`,
     hint: "Use the newer Metier, or another home folder.",
   };
 }
 
 function tooOld(file: string): Refusal {
   return {
-    message: `\`${file}\` was written by an older Metier, and a reader changes nothing.`,
-    hint: "Start `metier serve` once: it brings the file up to date.",
+    message: `\`${file}\` was written by an older Metier, and reading does not upgrade it.`,
+    hint: "Start `metier serve` once to upgrade the file.",
   };
 }
 
-/** Damaged inside, and not a database at all. */
+/** Damaged, or not a database at all. */
 const UNREADABLE: ReadonlySet<number | undefined> = new Set([11, 26]);
 
-/** A file that is no database is somebody else's, and a damaged one is for its owner to restore; all else is the host's. */
+/**
+ * A file that isn't a database belongs to someone else, and a damaged one is for its owner to restore. Anything else is
+ * the host's fault.
+ */
 function attempt<Value>(file: string, open: () => Result<Value>): Result<Value> {
   try {
     return open();
@@ -206,7 +210,7 @@ export function isUnreadable(error: unknown): boolean {
 export function unreadableFile(file: string): Refusal {
   return {
     message: `\`${file}\` is not an SQLite database, or it is damaged.`,
-    hint: "Restore it from a copy, or move it away to start anew.",
+    hint: "Restore it from a backup, or move it away to start over.",
   };
 }
 

@@ -1,4 +1,4 @@
-/** The engine on openworkflow's SQLite backend: best in the file of the journal, so that flushing one flushes both. */
+/** The engine on openworkflow's SQLite backend: best in the journal's file, so that flushing one flushes both. */
 import type { DatabaseSync } from "node:sqlite";
 import { done, type Result } from "@metier/base/result";
 import { BackendSqlite } from "openworkflow/sqlite";
@@ -9,27 +9,27 @@ import { endLeases, openEngineQueue } from "./engine-queue.ts";
 import { ENGINE_SCHEMA } from "./engine-schema.ts";
 import { type Database, openDatabase, type Schema } from "./open-database.ts";
 
-/** Where all runs are that any worker may advance. */
+/** The lane of all runs that any worker may advance. */
 const SHARED_LANE = "metier";
 
-/** Nobody else works on the file, so this is for timers. */
+/** Nobody else works on the file, so this is only for timers. */
 const POLL_MS = 250;
 
 interface EngineFile {
   readonly file: string;
-  /** Engines see only the runs of their lane. Default: the one that all workers share. */
+  /** An engine sees only the runs of its lane. Default: the one that all workers share. */
   readonly lane?: string | undefined;
-  /** No other process works on the file: nobody waits for the leases of one that was killed. */
+  /** No other process works on the file, so nobody waits for the leases of a killed one. */
   readonly isAlone?: boolean;
 }
 
-/** Made when it is not there. Refused as `openSqliteStore` is. */
+/** Created if it doesn't exist. Refused for the same reasons as `openSqliteStore`. */
 export function openSqliteEngine({
   file,
   lane = SHARED_LANE,
   isAlone = false,
 }: EngineFile): Result<RunEngine> {
-  const opened = openDatabase(file, NO_SCHEMA); // First by us: with a mode, and with a refusal for what is no database.
+  const opened = openDatabase(file, NO_SCHEMA); // Ours first: sets its mode, and refuses what isn't a database.
   if (!opened.ok) return opened;
   const backend = connectBackend(file, lane, opened.value);
   const queue = openDatabase(file, ENGINE_SCHEMA);
@@ -38,7 +38,7 @@ export function openSqliteEngine({
     return queue;
   }
   if (isAlone) endLeases(queue.value, lane);
-  // Its statements are executed when it is called; the promise only says so.
+  // Its statements run during the call; the promise only reports that.
   const createRun = (runId: string): void => void backend.createWorkflowRun(newWorkflowRun(runId));
   const close = async (): Promise<void> => {
     await backend.stop();
@@ -48,14 +48,14 @@ export function openSqliteEngine({
   return done(createEngine({ ...parts, pollMs: POLL_MS }));
 }
 
-/** Nothing of its own: it only opens the file as ours are opened, before openworkflow does. */
+/** No tables: it only opens the file the way ours are opened, before openworkflow does. */
 const NO_SCHEMA: Schema = { name: "file", migrations: [] };
 
 /**
- * openworkflow opens a connection of its own, and has no option for what is missing there: waiting for a moment when another
- * one is busy; statements that are prepared once; and commits that do not wait for the disk, a hundred times cheaper. So it
- * makes its tables by that one, and then works by ours. A power cut may take the last of its commits, and a start looks for
- * runs that the journal has and the engine forgot (`catchUp`).
+ * openworkflow opens its own connection and has no option for what it lacks: waiting a moment when another connection
+ * is busy, statements that are prepared once, and commits that don't wait for the disk, which are a hundred times
+ * cheaper. So it creates its tables on that connection and then works on ours. A power cut may lose its last commits;
+ * at startup, Metier looks for runs that the journal has and the engine forgot (`catchUp`).
  */
 function connectBackend(file: string, lane: string, database: Database): BackendSqlite {
   const { statement, exec, close } = database;
@@ -72,14 +72,14 @@ function connectBackend(file: string, lane: string, database: Database): Backend
   return backend;
 }
 
-/** Of those that are made for every run: one statement each, which is executed when they are called. */
+/** Methods called for every run: one statement each, which runs during the call. */
 function groupCalls(backend: BackendSqlite, { change }: Database): void {
   const grouped =
     <Params, Value>(call: (params: Params) => Promise<Value>) =>
     async (params: Params): Promise<Value> => {
       const { called } = await change(() => {
         const promise = call.call(backend, params);
-        promise.catch(() => undefined); // Told to who made the call, unless the change is made again.
+        promise.catch(() => undefined); // Reported to the caller, unless the change is repeated.
         return { called: promise };
       });
       return called;

@@ -18,7 +18,7 @@ import { claimHome } from "./claim-home.ts";
 import { openSqliteEngine } from "./open-engine.ts";
 import { openSqliteStore } from "./open-store.ts";
 
-/** With what only a service needs. */
+/** Including what only a service needs. */
 export interface LocalState extends LocalDurability {
   readonly records: RecordStore;
   readonly snapshots: TenantSnapshots;
@@ -26,21 +26,24 @@ export interface LocalState extends LocalDurability {
 }
 
 interface LocalPlace {
-  /** Made when it is not there. */
+  /** Created if it doesn't exist. */
   readonly folder: string;
-  /** `METIER_MASTER_KEY` is looked for here; without it a key is made in the folder. */
+  /** May contain `METIER_MASTER_KEY`; without it, a key is created in the folder. */
   readonly environment?: Environment | undefined;
-  /** A run of a terminal: the engine has it and no other. Default: all but those. */
+  /** A terminal's run: the engine sees only that run. Default: all other runs. */
   readonly only?: string | undefined;
-  /** Whoever opens it calls `catchUp` itself, as the service does on any store. */
+  /** The caller must call `catchUp`, as the service does on any store. */
   readonly isCaughtUpLater?: boolean | undefined;
-  /** What snapshots may take. */
+  /** How much snapshots may store. */
   readonly snapshots?: SnapshotLimits | undefined;
-  /** What a tenant may store, by its quotas; `undefined`: what `snapshots` says. */
+  /** How much a tenant may store, by its quotas; `undefined`: the limit in `snapshots`. */
   readonly storageOf?: ((tenant: string, records: RecordStore) => Promise<number | undefined>) | undefined;
 }
 
-/** Refused: a folder that another process works on, a Node without SQLite, a key that is none or another one. */
+/**
+ * Refused if another process uses the folder, this Node has no SQLite, or the key is malformed or not the one used
+ * before.
+ */
 export async function openLocal({
   folder,
   environment = process.env,
@@ -91,13 +94,13 @@ export async function openLocal({
   });
 }
 
-/** A new key would open nothing of what is there: a journal without its key is for its owner to put right. */
+/** A new key couldn't open the existing data, so the owner must restore a journal's missing key. */
 function openKeys(places: MasterKeyPlaces, journal: string): Result<MasterKey> {
   const isUsed = (statSync(journal, { throwIfNoEntry: false })?.size ?? 0) > 0;
   const isKept = Boolean(places.environment.METIER_MASTER_KEY) || existsSync(places.file);
   if (isKept || !isUsed) return openMasterKey(places);
   return refused({
-    message: `The master key \`${places.file}\` is missing, and \`${journal}\` was written with it.`,
-    hint: "Restore it from a copy, or set METIER_MASTER_KEY; to start anew without the stored secrets and runs, move the folder away.",
+    message: `The master key \`${places.file}\` is missing, but \`${journal}\` was written with it.`,
+    hint: "Restore it from a backup, or set METIER_MASTER_KEY. To start over without the stored secrets and runs, move the folder away.",
   });
 }

@@ -26,7 +26,9 @@ export interface SqliteReader {
   close(): void;
 }
 
-/** Made when it is not there. Refused: a Node without SQLite, a file of a newer Metier, and what is no database. */
+/**
+ * Created if it doesn't exist. Refused if Node has no SQLite, a newer Metier wrote the file, or it isn't a database.
+ */
 export function openSqliteStore({ file }: StoreFile): Result<SqliteStore> {
   const opened = openDatabase(file, STORE_SCHEMA);
   if (!opened.ok) return opened;
@@ -43,7 +45,7 @@ export function openSqliteStore({ file }: StoreFile): Result<SqliteStore> {
   });
 }
 
-/** Beside the process that owns the file: sees what is committed, and makes no file. */
+/** For processes other than the owner: sees committed data, and creates no file. */
 export function openSqliteReader({ file }: StoreFile): Result<SqliteReader> {
   const opened = openDatabaseReadOnly(file, STORE_SCHEMA);
   if (!opened.ok) return opened;

@@ -1,4 +1,4 @@
-/** Questions to people in SQLite: asked once, answered once, whoever answers and however often. */
+/** Questions to people in SQLite: each is asked once and answered once, no matter who answers or how often. */
 import type { AnswerOutcome, JournalStore, NewQuestion, QuestionAnswer } from "../journal-store.ts";
 import { writeOptionalJson } from "../rows.ts";
 import { appendLine } from "./audit.ts";
@@ -43,7 +43,7 @@ function takeAnswer(database: Database, id: string, { status, answer, by }: Ques
   return { kind: isOver ? "late" : "taken", question: readQuestion(row ?? asked) };
 }
 
-/** Those that are new; one that was asked under its key before stays as it is. Inside a transaction. */
+/** Adds the new ones; a question already asked under its key stays as it is. Inside a transaction. */
 export function askQuestions(
   database: Database,
   run: Row,
@@ -62,7 +62,7 @@ export function askQuestions(
   }
 }
 
-/** Of a run that has ended: nobody waits for them any more. Inside a transaction. */
+/** Cancels the questions of a run that has ended: nobody waits for them anymore. Inside a transaction. */
 export function cancelQuestions(database: Database, runId: string, now: number): void {
   database
     .statement(

@@ -9,7 +9,7 @@ interface Count {
   readonly retryAt?: number | undefined;
 }
 
-/** The first that has no room for the run; inside a transaction. */
+/** The first quota that has no room for the run. Inside a transaction. */
 export function findFullQuota(
   database: Database,
   run: NewDurableRun,

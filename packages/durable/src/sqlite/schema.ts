@@ -1,6 +1,6 @@
 /**
- * The tables of journal and records. Times are milliseconds since 1970, values are JSON as text. A migration that was
- * released is never changed; a new one is added below it.
+ * The tables of journal and records. Times are milliseconds since 1970, values are JSON text. A released migration
+ * never changes; new ones are added below it.
  */
 import type { Schema } from "./open-database.ts";
 
@@ -101,10 +101,10 @@ CREATE TABLE audit (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Since when a run is advanced: an answer that is younger may not have reached it. */
+/** When a worker last took up the run: a later answer may not have reached it. */
 const TAKEN = "ALTER TABLE leases ADD COLUMN taken_at INTEGER NOT NULL DEFAULT 0;";
 
-/** Of each root run that has ended, in the order in which it is summed; gone with the run. */
+/** One row for each root run that has ended, in the order of summing; removed with the run. */
 const USAGE = `
 CREATE TABLE usage (
   tenant TEXT NOT NULL,
@@ -129,7 +129,7 @@ INSERT INTO usage (run_id, tenant, created_at, skill, user_id, input_tokens, out
   FROM runs WHERE parent_id IS NULL AND result IS NOT NULL;
 `;
 
-/** For quotas: how many were started lately, and how many have not ended. */
+/** For quotas: how many runs were started recently, and how many haven't ended. */
 const STARTED = `
 CREATE INDEX runs_started ON runs (tenant, created_at) WHERE parent_id IS NULL;
 CREATE INDEX runs_by_tenant_and_status ON runs (tenant, status) WHERE parent_id IS NULL;

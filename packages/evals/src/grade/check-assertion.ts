@@ -1,6 +1,6 @@
 /**
- * Assertions that need no model: what the answer or a file holds, whether a file is there, and what a script of the skill
- * decides.
+ * Assertions that need no model: what the answer or a file contains, whether a file exists, and what a script of the
+ * skill decides.
  */
 
 import { isJsonObject } from "@metier/base/json";
@@ -15,19 +15,19 @@ import {
 } from "@metier/skills/formats";
 import { type Arm, copyWorkspace, type OpenMetier, openArm, readWorkspaceFile } from "../run-eval.ts";
 
-/** An assertion that was decided, with what it was decided by. */
+/** A decided assertion with its evidence. */
 export interface GradedAssertion {
   readonly text: string;
   readonly passed: boolean;
   /** A quotation, a value, or why it could not be decided. */
   readonly evidence: string;
-  /** It could not be decided: by a fault of the grading, not of the skill. */
+  /** It could not be decided because the grading failed, not the skill. */
   readonly isFault?: boolean;
 }
 
 const MOST_EVIDENCE = 2000;
 
-/** Evidence is kept short: the outputs themselves are kept, too. */
+/** Evidence is kept short; the outputs themselves are kept, too. */
 export function cutEvidence(text: string): string {
   const trimmed = text.trim();
   return trimmed.length > MOST_EVIDENCE ? `${trimmed.slice(0, MOST_EVIDENCE)}…` : trimmed;
@@ -37,7 +37,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 
 type TextCheck = Exclude<AssertionCheck, { kind: "model" | "script" }>;
 
-/** `folder`: the workspace of the run. */
+/** `folder` is the run's workspace. */
 export function checkText(
   { text }: Assertion,
   check: TextCheck,
@@ -45,7 +45,7 @@ export function checkText(
 ): GradedAssertion {
   if (!("value" in check)) {
     const found = readWorkspaceFile(output.folder, check.file, 0);
-    const evidence = found.ok ? `\`${check.file}\` is there.` : found.refusal;
+    const evidence = found.ok ? `\`${check.file}\` exists.` : found.refusal;
     return { text, passed: found.ok === (check.kind === "file-exists"), evidence };
   }
   const read =
@@ -55,7 +55,7 @@ export function checkText(
   if (!read.ok) return { text, passed: false, evidence: read.refusal };
   const where = check.file === undefined ? "the answer" : `\`${check.file}\``;
   const { passed, evidence } = compare(check, read.value.text, where);
-  const note = read.value.isCut ? ` Only the first ${MOST_BYTES} bytes were looked at.` : "";
+  const note = read.value.isCut ? ` Only the first ${MOST_BYTES} bytes were checked.` : "";
   return { text, passed, evidence: cutEvidence(evidence) + note };
 }
 
@@ -77,7 +77,7 @@ function compare(
     }
     case "regex":
     case "not-regex": {
-      const pattern = compileExactPattern(value); // That it can be used was checked when it was read.
+      const pattern = compileExactPattern(value); // It was checked for validity when it was read.
       const isFound = pattern.ok && pattern.value.matches(came);
       const evidence = isFound ? `It matches ${where}.` : `Nothing in ${where} matches.`;
       return { passed: isFound === (kind === "regex"), evidence };
@@ -85,7 +85,7 @@ function compare(
   }
 }
 
-/** What stands around a place. */
+/** The text around a position. */
 function quote(text: string, at: number): string {
   const [from, to] = [Math.max(0, at - 60), at + 200];
   const before = from > 0 ? "…" : "";
@@ -94,22 +94,22 @@ function quote(text: string, at: number): string {
 
 export interface ScriptOrder {
   readonly open: OpenMetier;
-  /** The skill under test: its script decides, whichever side ran. */
+  /** The skill under test: its script decides, no matter which arm ran. */
   readonly skill: Arm;
   readonly evalCase: EvalCase;
   readonly answer: string;
   readonly files: readonly string[];
-  /** The workspace of the run. */
+  /** The run's workspace. */
   readonly workspace: string;
-  /** A folder of its own, which is not there yet. */
+  /** A separate folder that doesn't exist yet. */
   readonly folder: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * In the sandbox and with the skill's own trust. The script finds a copy of the workspace in `$METIER_WORK_DIR` and what was
- * asked and answered on standard input; exit code 0 means that it holds. `{"passed": …, "evidence": …}` on standard output
- * says it more exactly.
+ * Runs in the sandbox with the skill's own trust. The script finds a copy of the workspace in `$METIER_WORK_DIR`, and
+ * the task and answer on stdin. Exit code 0 means that the assertion passes; `{"passed": …, "evidence": …}` on stdout
+ * is more precise.
  */
 export async function checkByScript(
   { text }: Assertion,

@@ -1,4 +1,4 @@
-/** Every assertion of an eval decided for one run, in their order, each in its own way. */
+/** Decides every assertion of an eval for one run, in order. */
 
 import { join } from "node:path";
 import { checkJson, findJson, isJsonObject, type JsonSchema } from "@metier/base/json";
@@ -23,7 +23,7 @@ interface GradeOrder {
   readonly skill: Arm;
   readonly evalCase: EvalCase;
   readonly run: EvalRun;
-  /** A folder that is this run's alone. */
+  /** A folder for this run alone. */
   readonly folder: string;
   /** The model and the recording of each attempt. */
   graderRequest(attempt: number): RecordingRequest;
@@ -63,8 +63,9 @@ async function decide(
   return checkText(assertion, check, { answer: order.answer, folder: order.workspace });
 }
 
-// Assertions that a model decides. It is shown what was asked, answered and made, between marks that none of it can close,
-// has no tools, and must quote what it decides by. An answer in another form is asked for once more, then it is a fault.
+// Assertions that a model decides. The model sees the task, the answer and the files between marks that none of them
+// can close, has no tools, and must quote its evidence. An answer in another format is asked for once more; after that
+// it is a fault.
 
 const GRADER: GivenSkill = {
   name: "metier-grader",
@@ -138,7 +139,7 @@ async function askGrader(order: GraderOrder): Promise<readonly GradedAssertion[]
       if (read.ok) return read.value;
       complaint = read.refusal;
     }
-    return fail(order, `The grader's answer cannot be used: ${complaint}`);
+    return fail(order, `The grader's answer can't be used: ${complaint}`);
   } finally {
     await metier.capabilities.close();
   }
@@ -159,7 +160,7 @@ async function readAnswer(
   return done(assertions.map((assertion, index) => settle(assertion, byNumber.get(index + 1))));
 }
 
-/** A yes without evidence is none. */
+/** A pass without evidence doesn't count. */
 function settle({ text }: Assertion, result: GraderAnswer["results"][number] | undefined): GradedAssertion {
   const evidence = cutEvidence(result?.evidence ?? "");
   if (evidence === "") return { text, passed: false, evidence: "The grader gave no evidence." };
@@ -193,7 +194,7 @@ function describeWork({ evalCase, assertions, answer, files, workspace }: Grader
 }
 
 const MARKS = ["task", "expected", "answer", "file", "assertions"] as const;
-/** The beginning of one of our marks, however it is spaced or written. */
+/** The start of one of these marks, no matter how it is spaced or spelled. */
 const OWN_MARK = new RegExp(`[<\\uFF1C\\uFE64](?=[\\s/]*(?:${MARKS.join("|")})\\b)`, "giu");
 
 function fence(mark: (typeof MARKS)[number], text: string): string {

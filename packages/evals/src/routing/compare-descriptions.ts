@@ -1,6 +1,6 @@
 /**
- * Which skills can be mistaken for which, from what they say of themselves alone: no model, no network, the same every
- * time. A skill's own words are looked up among all skills; another one that answers to them nearly as well competes.
+ * Finds skills that can be mistaken for each other by their descriptions alone: no model, no network, always the same
+ * result. Looks up each skill's own words among all skills; another skill that matches them nearly as well competes.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { presentFields } from "@metier/base/json";
@@ -16,18 +16,21 @@ type OverlapVerdict = "near-duplicate" | "confusable";
 interface OverlapPair {
   readonly skills: readonly [string, string];
   readonly verdict: OverlapVerdict;
-  /** From 0 to 1: how well one answers to the words of the other, beside that one itself; the larger of both ways. */
+  /**
+   * From 0 to 1: how well one skill matches the words of the other, relative to that skill itself; the larger of both
+   * directions.
+   */
   readonly confusion: number;
-  /** From 0 to 1: how much of their words they share, rare words counting more. */
+  /** From 0 to 1: how many words they share; rare words count more. */
   readonly similarity: number;
-  /** The rarest first. */
+  /** Rarest first. */
   readonly shared: readonly string[];
   readonly suggestion: string;
 }
 
 export interface DescriptionComparison {
   readonly names: readonly string[];
-  /** `matrix[a][b]`: how well `b` answers to the words of `a`, beside `a` itself. */
+  /** `matrix[a][b]`: how well `b` matches the words of `a`, relative to `a` itself. */
   readonly matrix: readonly (readonly number[])[];
   /** Worst first. */
   readonly pairs: readonly OverlapPair[];
@@ -36,17 +39,17 @@ export interface DescriptionComparison {
 const CONFUSABLE = 0.4;
 const NEAR_DUPLICATE = 0.6;
 const MOST_SHARED = 8;
-/** Words that descriptions are written with, whatever they are about. */
+/** Words that occur in descriptions of any kind. */
 export const FRAME_TERMS: ReadonlySet<string> = new Set(["use", "user", "skill"]);
 
 interface CompareOptions {
-  /** Ends it with what is known so far. */
+  /** Stops with the results so far. */
   readonly signal?: AbortSignal | undefined;
   /** Skills whose words were looked up. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** What takes long is done in turns, so that it can be watched and stopped. */
+/** Long work is split into turns, so that it can be watched and stopped. */
 export async function compareDescriptions(
   skills: readonly DescribedSkill[],
   options: CompareOptions = {},
@@ -56,11 +59,11 @@ export async function compareDescriptions(
   return { names: sorted.map(({ name }) => name), matrix, pairs: await findPairs(sorted, matrix) };
 }
 
-/** Between two turns others get theirs, such as a Ctrl-C. */
+/** Between turns, other work gets its turn, such as a Ctrl-C. */
 const TURN_MS = 10;
 const SKILLS_PER_TURN = 20;
 
-/** Waits for the others whenever it has had its time. */
+/** Yields when its time slice is used up. */
 function openTurns(): () => Promise<void> {
   let from = performance.now();
   return async () => {
@@ -114,7 +117,7 @@ async function findPairs(
   return pairs.sort((a, b) => b.confusion - a.confusion || compareText(a.skills.join(), b.skills.join()));
 }
 
-/** The search over what skills say of themselves, without their instructions: what a model sees when it chooses. */
+/** The search index over descriptions without instructions: what a model sees when it chooses. */
 export function findByDescription(skills: readonly DescribedSkill[]): Finder {
   return buildFinder(
     skills.map(({ name, description, manifest: { whenToUse, tags } }) =>
@@ -187,7 +190,7 @@ function suggest(
   shared: readonly string[],
 ): string {
   if (verdict === "near-duplicate") {
-    return `\`${one.name}\` and \`${two.name}\` say almost the same: make them one skill, or disable one of them.`;
+    return `\`${one.name}\` and \`${two.name}\` say almost the same. Merge them, or disable one of them.`;
   }
   const vague = [one, two].filter(
     (skill) => !/\buse (?:this |it )?(?:when|for|if|whenever)\b/i.test(wordsOf(skill)),
@@ -196,7 +199,7 @@ function suggest(
     vague.length === 0
       ? ""
       : ` ${vague.map(({ name }) => `\`${name}\``).join(" and ")} should say when to use it.`;
-  return `Say in each what the other is not for; both speak of ${shared.slice(0, 4).join(", ")}.${when}`;
+  return `Say in each what the other is not for; both mention ${shared.slice(0, 4).join(", ")}.${when}`;
 }
 
 function round(value: number): number {

@@ -1,6 +1,6 @@
 /**
- * How well a description wins the requests that it is for: where each goes by words alone, and which words would bring the
- * lost ones back. No model is asked, and the same comes out every time.
+ * How well a description wins the requests it is for: where each request goes by words alone, and which words would
+ * win the lost ones. Asks no model, and always gives the same result.
  */
 
 import type { TriggerQuery } from "@metier/skills/formats";
@@ -9,9 +9,9 @@ import { type DescribedSkill, FRAME_TERMS, findByDescription, readTerms } from "
 
 interface DescribedQuery extends TriggerQuery {
   readonly passed: boolean;
-  /** The skill that wins it; `null`: none. */
+  /** The skill that wins it; `null` if none does. */
   readonly winner: string | null;
-  /** Each of these words alone, added to the description, wins the request. */
+  /** Each of these words, added alone to the description, wins the request. */
   readonly words: readonly string[];
 }
 
@@ -67,7 +67,7 @@ function routeTo(skills: readonly DescribedSkill[]): (query: string) => string |
   return (query) => finder.find(query, 1)[0]?.name ?? null;
 }
 
-/** Tried one by one: the word is added, and the search is asked again. */
+/** Tries words one by one: adds the word and searches again. */
 function winningWords(
   query: string,
   own: ReadonlyMap<string, string>,

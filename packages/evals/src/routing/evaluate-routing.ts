@@ -1,6 +1,6 @@
 /**
- * `metier eval routing`: which skills of a whole catalog are mistaken for which. From their descriptions alone first; then,
- * where queries are known, by the search; then, where a model is asked, by what it uses.
+ * `metier eval routing`: finds skills in a whole catalog that get mistaken for each other. First by their descriptions
+ * alone; then by search, if there are queries; then by what a model uses, if one is asked.
  */
 
 import { mapBounded } from "@metier/base/turns";
@@ -23,9 +23,9 @@ import { openRouter, writeQueries } from "./router.ts";
 interface RoutingOptions extends RecordingChoice, SpendingLimits {
   /** What a model may choose from. */
   readonly skills: readonly Skill[];
-  /** Without any, a model that is asked writes some first. */
+  /** If there are none, a model that is asked writes some first. */
   readonly queries: readonly RoutingQuery[];
-  /** Whether a model is asked; by a replay, a recorded one. */
+  /** Whether to ask a model; in a replay, the recorded one. */
   readonly asksModel: boolean;
   readonly model?: string | GivenModel;
   readonly concurrency?: number;
@@ -36,10 +36,10 @@ interface RoutingOptions extends RecordingChoice, SpendingLimits {
 
 interface RoutedQuery {
   readonly query: string;
-  /** `null`: none. Absent: any but `not`. */
+  /** `null` for none. Absent: any but `not`. */
   readonly expected?: string | null | undefined;
   readonly not?: string | undefined;
-  /** `null`: none. */
+  /** `null` for none. */
   readonly chosen: string | null;
   readonly passed: boolean;
 }
@@ -48,7 +48,7 @@ export interface Routing {
   readonly passed: number;
   readonly total: number;
   readonly pass_rate: number;
-  /** How often which skill was chosen for queries of which: the wrong ones alone. */
+  /** How often which skill was chosen for which skill's queries; only wrong choices. */
   readonly confusions: readonly {
     readonly expected: string;
     readonly chosen: string;
@@ -59,9 +59,9 @@ export interface Routing {
 
 interface ModelRouting extends Routing {
   readonly name: string;
-  /** The queries were written by the model, too. */
+  /** The model also wrote the queries. */
   readonly generated: boolean;
-  /** Of all its runs together. */
+  /** Over all its runs. */
   readonly used: Used;
 }
 
@@ -108,7 +108,7 @@ export async function evaluateRouting(open: OpenMetier, options: RoutingOptions)
   }
 }
 
-/** The search always answers something, so queries that no skill is for are left out. */
+/** Search always returns something, so queries that no skill is for are left out. */
 function routeBySearch(skills: readonly Skill[], queries: readonly RoutingQuery[]): Routing {
   const finder = findByDescription(skills);
   const asked = queries.filter(({ skill }) => skill !== null);

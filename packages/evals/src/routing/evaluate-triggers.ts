@@ -1,4 +1,6 @@
-/** `metier eval triggers`: how often a model uses a skill for requests that are for it, and for those that are not. */
+/**
+ * `metier eval triggers`: how often a model uses a skill for requests that are for it, and for requests that aren't.
+ */
 
 import { createHash } from "node:crypto";
 import { mapBounded } from "@metier/base/turns";
@@ -13,12 +15,12 @@ import { openRouter, type Routed } from "./router.ts";
 
 interface TriggerOptions extends RecordingChoice, SpendingLimits {
   readonly skill: string;
-  /** All a model may choose from, the skill among them. */
+  /** All skills a model may choose from, including this one. */
   readonly skills: readonly Skill[];
   readonly queries: readonly TriggerQuery[];
-  /** Of each query. Default: 3, and for a replay as many as were recorded. */
+  /** Runs of each query. Default: 3, or as many as were recorded for a replay. */
   readonly runs?: number;
-  /** From which share of its runs on a query has triggered. Default: 0.5. */
+  /** Share of runs that must use the skill for a query to count as triggered. Default: 0.5. */
   readonly threshold?: number;
   /** Decides the split. Default: 0. */
   readonly seed?: number;
@@ -55,7 +57,7 @@ export interface TriggerEvaluation {
   readonly replayed: boolean;
   readonly summary: Readonly<Record<QuerySet | "all", SetSummary>>;
   readonly queries: readonly QueryResult[];
-  /** Of all runs together. */
+  /** Over all runs. */
   readonly used: Used;
   readonly errors: number;
   readonly stopped?: string | undefined;
@@ -106,7 +108,7 @@ interface RoutingPlan {
   readonly spending: Spending;
 }
 
-/** Every query as often as it is run. What was stopped is left out. */
+/** Every query once per run. Stopped runs are left out. */
 async function routeQueries(
   open: OpenMetier,
   options: TriggerOptions,
@@ -139,7 +141,7 @@ async function routeQueries(
   });
 }
 
-/** Those that take part, in the order of their names. */
+/** The skills that take part, sorted by name. */
 export function chooseParticipants(
   recordings: Recordings,
   path: readonly string[],
@@ -149,7 +151,7 @@ export function chooseParticipants(
   return names.flatMap((name) => skills.find((skill) => skill.name === name) ?? []);
 }
 
-/** A run that failed says nothing, so it counts for neither side. */
+/** A failed run says nothing, so it counts for neither side. */
 function judgeQuery(
   { query, shouldTrigger, set }: TriggerQuery & { readonly set: QuerySet },
   routed: readonly Routed[],
@@ -197,8 +199,8 @@ interface SplitQuery extends TriggerQuery {
 const TRAIN_SHARE = 0.6;
 
 /**
- * One part to improve a description by, one to see whether it got better for others too. Both kinds of queries are split
- * alike, and the same query is always on the same side, in whatever order the file has them.
+ * One set to improve a description with, one to check that it got better for others too. Both kinds of queries are
+ * split alike, and the same query always lands in the same set, no matter the order of the file.
  */
 export function splitQueries(queries: readonly TriggerQuery[], seed: number): readonly SplitQuery[] {
   const train = new Set([true, false].flatMap((kind) => chooseTrain(queries, kind, seed)));

@@ -1,4 +1,7 @@
-/** A new description by a model, which is shown the old one, the requests it loses and who wins them. */
+/**
+ * Lets a model write a new description. The model sees the old one, the requests it loses and the skills that win
+ * them.
+ */
 import { checkJson, findJson, type JsonSchema } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import type { GivenModel } from "@metier/run/model";
@@ -9,7 +12,7 @@ import type { DescriptionReport } from "./describe-skill.ts";
 
 interface RewriteOptions {
   readonly model?: string | GivenModel;
-  /** A file to keep the model's answer in, for a replay. */
+  /** A file that keeps the model's answer, for a replay. */
   readonly record?: string;
   readonly signal?: AbortSignal;
 }
@@ -21,7 +24,7 @@ interface RewrittenDescription {
 
 const LONGEST = 1024;
 
-/** Or why there is none. The caller measures it as it measured the old one. */
+/** Or why there is none. The caller measures it the same way as the old one. */
 export function rewriteDescription(
   open: OpenMetier,
   report: DescriptionReport,
@@ -39,7 +42,7 @@ export function rewriteDescription(
       if (status !== "completed") return refused(error?.message ?? `The run ended as ${status}.`);
       const found = findJson(text);
       const checked = await checkJson(ANSWER, found.ok ? found.value : undefined);
-      if (!checked.ok) return refused(`The model's answer cannot be used: ${checked.message}.`);
+      if (!checked.ok) return refused(`The model's answer can't be used: ${checked.message}.`);
       const { description } = checked.value as { readonly description: string };
       const used = { tokens: usage.totalTokens, cost };
       return done({ description: description.replace(/\s+/g, " ").trim(), used });

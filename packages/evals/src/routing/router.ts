@@ -1,6 +1,7 @@
 /**
- * Which skill a model would use for a request: a new conversation each time, with the listing and the `use_skill` tool that
- * a chat has. Behind the names stand no instructions, so nothing of a skill is carried out, and the turn ends with the choice.
+ * Which skill a model would use for a request: a new conversation each time, with the listing and the `use_skill` tool
+ * of a chat. The skills have no instructions here, so nothing of them is carried out, and the turn ends with the
+ * choice.
  */
 
 import { MetierError } from "@metier/base/errors";
@@ -17,7 +18,7 @@ import { type OpenMetier, openGiven } from "../run-eval.ts";
 import type { ModelWishes } from "../spending.ts";
 
 export interface Routed {
-  /** Absent: none was used. */
+  /** Absent if none was used. */
   readonly skill?: string | undefined;
   readonly model: string;
   /** Why there is no answer. */
@@ -33,7 +34,7 @@ interface RouteOrder extends RecordingRequest {
 /** A model may look around before it decides. */
 const MOST_STEPS = 3;
 
-/** `folder` is empty: what the skills are about is not there. */
+/** `folder` is empty: the files the skills work on aren't there. */
 export async function openRouter(
   open: OpenMetier,
   skills: readonly Skill[],
@@ -42,7 +43,7 @@ export async function openRouter(
 ) {
   const metier = await openGiven(open, folder, skills.map(standIn));
   const { model: asked, maxCost, isReplay } = wishes;
-  // A limit that nothing could keep is said before anything is asked.
+  // Reports a limit that can't be enforced before anything is asked.
   if (maxCost !== undefined && !isReplay) {
     await metier
       .chat(presentFields({ model: asked, limits: { maxConversationCost: maxCost } }))
@@ -79,24 +80,24 @@ function standIn({ name, description, manifest: { whenToUse } }: Skill): GivenSk
 function explainNoModel(fault: unknown): never {
   if (!(fault instanceof MetierError) || fault.code !== "model.unavailable") throw fault;
   throw new MetierError(fault.code, `${fault.message} ${fault.hint ?? ""}`.trim(), {
-    hint: "Or do without a model, from recordings: `--replay <folder>`; `--record <folder>` makes them.",
+    hint: "Or replay recordings instead: `--replay <folder>`. `--record <folder>` makes them.",
   });
 }
 
-// Requests for skills, written by a model that is told a description and nothing else.
+// Requests for skills, written by a model that sees only a description.
 
 interface WritingOrder {
   readonly skills: readonly Skill[];
   readonly model?: string | GivenModel | undefined;
   readonly concurrency: number;
   readonly recordings: Recordings;
-  /** A folder with nothing in it. */
+  /** An empty folder. */
   readonly folder: string;
   readonly signal: AbortSignal;
   onEvent(event: RunEvent): void;
 }
 
-/** `errors`: for which skills there are none, and why. */
+/** `errors`: the skills without queries, and why. */
 export async function writeQueries(
   open: OpenMetier,
   order: WritingOrder,
@@ -118,7 +119,7 @@ export async function writeQueries(
   }
 }
 
-/** Or why the model did not answer in this form. */
+/** Or why the model didn't answer in this format. */
 async function writeFor(
   { name, description, manifest }: Skill,
   metier: Metier,

@@ -1,4 +1,4 @@
-/** The whole page: navigation, the view that the address names, and what is true everywhere (keys, connection, sign-in). */
+/** The whole page: navigation, the current view, and what applies everywhere (keys, connection, sign-in). */
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -43,8 +43,8 @@ export function App() {
       <Navigation current={id} onHelp={() => (isHelpOpen.value = true)} />
       <main id="main" tabIndex={-1}>
         {connection.value === "lost" && (
-          <Notice tone="warn" title="The server does not answer.">
-            <p>What you see may be old. It is tried again until the server is back.</p>
+          <Notice tone="warn" title="The server doesn't answer.">
+            <p>This page may be out of date. Reconnecting…</p>
           </Notice>
         )}
         {view ? <OpenView key={path.slice(0, 2).join("/")} view={view} rest={rest} /> : <Unknown />}
@@ -72,9 +72,9 @@ function OpenView({ view, rest }: { readonly view: View; readonly rest: readonly
   if (!fault) return <p class="soft loading">Loading…</p>;
   return (
     <Notice tone="bad" title="This part of the page could not be loaded.">
-      <p>The server may be gone, or have a newer version.</p>
+      <p>The server may be down, or may have a newer version.</p>
       <div class="row">
-        <Button onPress={() => location.reload()}>Load the page again</Button>
+        <Button onPress={() => location.reload()}>Reload the page</Button>
       </div>
     </Notice>
   );
@@ -82,7 +82,7 @@ function OpenView({ view, rest }: { readonly view: View; readonly rest: readonly
 
 function Unknown() {
   return (
-    <ViewPage title="Nothing is here">
+    <ViewPage title="Nothing here">
       <Empty title="This address leads nowhere.">
         <p>
           <a href="#/skills">See all skills</a>

@@ -1,4 +1,7 @@
-/** Where an exported page begins: everything is in one script, and the address stands in the page until somebody moves on. */
+/**
+ * The start of an exported page: everything is in one script, and the page holds the address until the reader moves
+ * on.
+ */
 import { render } from "preact";
 import "./design/tokens.css";
 import "./design/base.css";

@@ -1,4 +1,4 @@
-/** Where the page begins. */
+/** The start of the page. */
 import { render } from "preact";
 import "./design/tokens.css";
 import "./design/base.css";

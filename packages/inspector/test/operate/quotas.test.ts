@@ -25,7 +25,7 @@ test.each(["-1", "1.5", "ten", "1e3", "9".repeat(20), "<b>"])("`%s` is no number
 });
 
 test("limits are said in words, and a bar warns before it is full", () => {
-  expect(describeLimits({})).toBe("Not limited");
+  expect(describeLimits({})).toBe("No limits");
   expect(describeLimits({ concurrentRuns: 1200, storageBytes: 1024 })).toBe(
     "Runs at the same time: 1,200 · Storage: 1.0 KB",
   );

@@ -58,7 +58,7 @@ export const skillAnswer: ApiSkill = {
       field: "theme",
       value: "dark",
       verdict: "ignored",
-      remarks: ["This version reads it, but does not act on it."],
+      remarks: ["Metier reads this field but ignores it."],
     },
     { field: "user-invocable", value: true, verdict: "default", remarks: [] },
     { field: "model", value: null, verdict: "default", remarks: [] },

@@ -78,7 +78,7 @@ const SKILLS: readonly ApiCatalogSkill[] = [
     status: "invalid",
     reason: "The frontmatter is not YAML: `description: uses: colons` in line 3.",
     trust: "untrusted",
-    trustReason: "Its file cannot be loaded.",
+    trustReason: "The file cannot be loaded.",
     isForModels: false,
     isForUsers: false,
     errors: 1,

@@ -1,6 +1,6 @@
 /**
- * Which skills are meant. Of a source: those that the request names, the only one there is, or what someone picks who can
- * be asked. Of what is installed: those that are named, or all that the locks here record.
+ * Selects skills. From a source: those that the request names, the only one, or what the user picks. From what is
+ * installed: those that are named, or all in the locks.
  */
 import { showPath } from "@metier/base/files";
 import { done, type Refused, type Result } from "@metier/base/result";
@@ -30,14 +30,14 @@ export async function chooseFromSource(
   if (choice.ok && name !== undefined && choice.value.length > 1) {
     return faulty(
       "install.usage",
-      `\`${name}\` is to be the name of one skill, and ${choice.value.length} are chosen: ${list(choice.value)}.`,
-      "Choose one of them with `--skill`.",
+      `The name \`${name}\` is for one skill, but ${choice.value.length} are selected: ${list(choice.value)}.`,
+      "Select one with `--skill`.",
     );
   }
   return choice;
 }
 
-/** Two different skills of one name cannot both be installed, and which of them is meant is not guessed. */
+/** Two different skills with one name cannot both be installed, and which one is meant is not guessed. */
 export function setTwinsApart(chosen: readonly SourceSkill[]): {
   readonly unique: readonly SourceSkill[];
   readonly twins: readonly SkippedSkill[];
@@ -52,8 +52,8 @@ function refuseTwins(group: readonly SourceSkill[]): SkippedSkill {
   return {
     name: group[0]?.name ?? "",
     code: "install.conflict",
-    reason: `${group.length} different skills of the source have this name: ${paths}.`,
-    hint: "Choose one of them by its path with `--skill`.",
+    reason: `${group.length} different skills in the source have this name: ${paths}.`,
+    hint: "Select one by its path with `--skill`.",
   };
 }
 
@@ -67,7 +67,7 @@ function chooseNamed(found: readonly SourceSkill[], wanted: readonly string[]): 
   return done(found.filter((skill) => chosen.has(skill)));
 }
 
-/** A path stands for exactly one skill, so it comes before a name that may fit several. */
+/** A path means exactly one skill, so it takes precedence over a name that may match several. */
 function matching(found: readonly SourceSkill[], wish: string): readonly SourceSkill[] {
   const byPath = found.filter(({ path }) => path === wish);
   if (byPath.length > 0) return byPath;
@@ -94,7 +94,7 @@ async function chooseUnnamed(
     return faulty(
       "install.choice",
       `The source has ${found.length} skills: ${list(found)}.`,
-      "Choose with `--skill <name>` (repeatable, also a glob or a path), or take all of them with `--all`.",
+      "Select some with `--skill <name>` (repeatable; also a glob or a path), or take all with `--all`.",
     );
   }
   const picked = new Set(await choose(found.map(choosable)));
@@ -113,9 +113,9 @@ function list(skills: readonly SourceSkill[]): string {
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }
 
-/** Which of the installed skills are meant. */
+/** Selects installed skills. */
 export interface InstalledWish {
-  /** By what they are called here. Absent or empty: all. */
+  /** By their names here. Absent or empty: all. */
   readonly skills?: readonly string[];
   /** `true`: only the project's lock; `false`: only the user's. Absent: both. */
   readonly project?: boolean;
@@ -127,7 +127,7 @@ export interface LockedEntry {
   readonly lockFile: LockFile;
 }
 
-/** The user's first, each by name. A name that neither lock has is a fault. */
+/** The user's first, each sorted by name. A name in neither lock is a fault. */
 export function chooseInstalled(
   { skills: names = [], project }: InstalledWish,
   { places, projectRoot }: Pick<InstallParts, "places" | "projectRoot">,
@@ -152,7 +152,7 @@ export function chooseInstalled(
   return done(all.filter((one) => chosen.has(one)));
 }
 
-/** By what it is called here, or else by its own name; both locks may have it. */
+/** By its name here, otherwise by its own name; both locks may have it. */
 function findMeant(all: readonly LockedEntry[], name: string): readonly LockedEntry[] {
   const called = all.filter(({ entry }) => calledAs(entry) === name);
   return called.length > 0 ? called : all.filter(({ entry }) => entry.name === name);
@@ -165,6 +165,6 @@ function notInstalled(
 ): Refused<InstallFault> {
   const where = project === undefined ? "" : project ? " in this project" : " for you";
   const known = all.map(({ entry }) => calledAs(entry));
-  const hint = suggestName(name, known) || "`metier list --scope installed` shows what is installed.";
+  const hint = suggestName(name, known) || "See what is installed with `metier list --scope installed`.";
   return faulty("install.not_installed", `\`${name}\` is not installed${where}.`, hint);
 }

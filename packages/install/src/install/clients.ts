@@ -1,7 +1,7 @@
 /**
- * The clients that `install --agent` places skills for: where each looks for them, in the user's home and in a project, what
- * stands at such a place, and which places a skill goes into. That is decided before the lock is replaced, which then
- * records them; a place where something else stands is left out, with the reason.
+ * The clients that `install --agent` supports: where each looks for skills, in the user's home and in a project, what
+ * is at such a path, and which paths a skill goes to. This is decided before the lock is replaced, which then records
+ * the paths; a path that is occupied is left out, with the reason.
  */
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
@@ -34,7 +34,7 @@ interface PlacedClient extends ClientFolders {
 
 let placedClients: readonly PlacedClient[] | undefined;
 
-/** Both shared folders first, then those who read one of them everywhere, then in projects; those whom few use last. */
+/** Both shared folders first, then clients that read one of them everywhere, then in projects; rare clients last. */
 export function listPlacedClients(): readonly PlacedClient[] {
   placedClients ??= KNOWN_CLIENTS.filter(hasFolders)
     .sort((a, b) => rank(a) - rank(b) || compareText(a.id, b.id))
@@ -59,24 +59,24 @@ export function findClient(name: string): PlacedClient | undefined {
   return listPlacedClients().find((client) => client.id === id);
 }
 
-/** Where the client looks for the skill, below the home or the project's root. */
+/** Where the client looks for the skill, inside the home or the project's root. */
 export function clientPath(client: PlacedClient, owner: LockOwner, skill: string): string {
   return `${client[owner]}/${skill}`;
 }
 
-/** Whether a client looks there in a project: what a project's lock may name as a place of the skill. */
+/** Whether a client looks there in a project, so that a project's lock may name it. */
 export function isClientPath(path: string, skill: string): boolean {
   return listPlacedClients().some((client) => clientPath(client, "project", skill) === path);
 }
 
-/** What to do about a name that no client has. */
+/** What to do about an unknown client name. */
 export function explainClients(name: string): string {
   const others = KNOWN_CLIENTS.filter(hasFolders).flatMap(({ alsoCalled = [] }) => alsoCalled);
   const ids = listPlacedClients().map(({ id }) => id);
   return listKnown(name, ids, others);
 }
 
-/** `earlier`: Metier's own, but not what the lock records now. `refused`: no place that the lock may name. */
+/** `earlier`: Metier's own, but not what the lock records now. `refused`: a path that the lock may not name. */
 type PlaceState = "missing" | "right" | "earlier" | "foreign" | "refused";
 
 export interface PlaceContext {
@@ -85,8 +85,8 @@ export interface PlaceContext {
 }
 
 /**
- * `digests` are further contents that Metier put there. A project's lock may come from anyone, so that what it names is
- * looked at only where a client looks for this skill.
+ * `digests` are other contents that Metier put there. Anyone may have written a project's lock, so a path it names is
+ * checked only if a client looks there for this skill.
  */
 export function stateOfPlace(
   copy: PlacedCopy,
@@ -108,12 +108,12 @@ export function stateOfPlace(
   if (digest === entry.digest) return copy.how === "copy" ? "right" : "earlier";
   const isOwn =
     [entry.previous?.digest, ...digests].includes(digest) ||
-    // A version that someone was killed over before the copy followed.
+    // A version left by an update that was killed before the copy followed.
     existsSync(storeFolder(context.places, { name: entry.name, digest }));
   return isOwn ? "earlier" : "foreign";
 }
 
-/** The first place of an entry at which something stands that Metier did not put there. */
+/** An entry's first path with something that Metier did not put there. */
 export function findForeignPlace(entry: LockEntry, context: PlaceContext): string | undefined {
   const foreign = entry.placed?.find((copy) => {
     return ["foreign", "refused"].includes(stateOfPlace(copy, entry, context));
@@ -135,12 +135,12 @@ function stateOfLink(
   return isVersion ? "earlier" : "foreign";
 }
 
-/** A folder of the store without its version; one that is gone has a name, too. */
+/** A store folder's name without its version; also works if it no longer exists. */
 function skillIn(folder: string): string {
   return basename(folder).replace(/@[0-9a-f]{16}$/, "@");
 }
 
-/** As a checkout brings it that was made on another machine, where the store is another one. */
+/** As in a checkout from another machine with another store. */
 function isLost(target: string): boolean {
   return dirname(target).endsWith(join(sep, ".metier", "store")) && !existsSync(target);
 }
@@ -152,7 +152,7 @@ interface PlacesContext {
   readonly lock: Lock;
 }
 
-/** The entry with its places. `replaces` is what the lock says under its name now. */
+/** The entry with its paths. `replaces` is what the lock has under its name now. */
 export function planPlaces(
   entry: LockEntry,
   replaces: LockEntry | undefined,
@@ -169,7 +169,7 @@ export function planPlaces(
   return { entry: placed.length > 0 ? { ...bare, placed } : bare, notes };
 }
 
-/** Whether the lock records every place that is asked for. */
+/** Whether the lock records every requested path. */
 export function hasPlaces(installed: LockEntry, context: PlacesContext): boolean {
   const wanted = wantedPlaces(installed, installed, context);
   const recorded = new Set(installed.placed?.map(describePlace));
@@ -180,7 +180,7 @@ function describePlace({ path, how }: PlacedCopy): string {
   return `${how} ${path}`;
 }
 
-/** Several clients may share a folder; the first that is asked for gives the place its name. */
+/** Several clients may share a folder; the first requested one names the path. */
 function wantedPlaces(
   { name }: LockEntry,
   replaces: LockEntry | undefined,
@@ -200,7 +200,7 @@ function wantedPlaces(
   return [...byPath.values()];
 }
 
-/** Another skill takes the name here: it goes to the same clients, into folders of its own name. */
+/** Another skill takes the name here: it goes to the same clients, into folders with its own name. */
 function moveTo(
   { client: id, how }: PlacedCopy,
   name: string,
@@ -224,17 +224,17 @@ function findObstacle(copy: PlacedCopy, entry: LockEntry, context: PlacesContext
   const other = lock.skills.find(
     (one) => calledAs(one) !== calledAs(entry) && one.placed?.some(({ path }) => path === copy.path),
   );
-  if (other) return `it is the place of the installed skill \`${calledAs(other)}\``;
-  if (entry.linked && copy.how === "copy") return `\`${copy.client}\` finds no linked folders`;
+  if (other) return `the installed skill \`${calledAs(other)}\` uses this path`;
+  if (entry.linked && copy.how === "copy") return `\`${copy.client}\` does not follow linked folders`;
   const state = stateOfPlace(copy, entry, { places: parts.places, lockFile });
-  if (state === "refused") return "a link on the way leads out of the project";
+  if (state === "refused") return "a link in the path points outside the project";
   if (state === "missing" || request.force) return undefined;
-  // Also a folder with the same content is someone else's; only a link into the store can be no other's than Metier's.
+  // A folder with the same content may still be someone else's; only a link into the store is certainly Metier's.
   const isOwn = state !== "foreign" && lstatSync(placedFolder(lockFile, copy)).isSymbolicLink();
   return isOwn ? undefined : "something else is there";
 }
 
-/** Others who check the project out have no such store; for all skills at once. */
+/** Others who check out the project have no such store; one warning for all skills. */
 export function reportLinks(
   planned: readonly { readonly entry: LockEntry }[],
   lockFile: LockFile,
@@ -252,7 +252,7 @@ export function reportLinks(
       code: "install.links-into-home",
       severity: "warning",
       path: placedFolder(lockFile, first),
-      message: `\`${first.path}\`${others} in the project leads into your own store; whoever else checks the project out gets a link to nothing.`,
+      message: `\`${first.path}\`${others} in the project points into your own store; for anyone else who checks out the project, the link is broken.`,
       hint: "Install with `--copy` to put copies there, or keep the links out of the repository.",
     },
   ];
@@ -263,7 +263,7 @@ function reportTaken(place: string, reason: string): Diagnostic {
     code: "install.place-taken",
     severity: "warning",
     path: place,
-    message: `The skill is not put into \`${place}\`: ${reason}.`,
-    hint: "Move away or remove what is in the way and install again, or let `--force` move it aside.",
+    message: `The skill was not placed in \`${place}\`: ${reason}.`,
+    hint: "Move or remove what is in the way and install again, or pass `--force` to move it aside.",
   };
 }

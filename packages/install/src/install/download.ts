@@ -1,7 +1,7 @@
 /**
- * Downloads for an installation, through the egress gate; and what is a download as a whole: archives and single skill
- * files. The user typed an address, so its host is granted, even on this machine. Redirects, and addresses that the
- * server names, may lead to any public host over `https:`, and to nothing else; that they did is said.
+ * Downloads for an installation, through the egress gate; and sources that are a single download: archives and skill
+ * files. The user typed the address, so its host is granted, even on this machine. Redirects, and addresses named by
+ * the server, may only point to public hosts over `https:`; redirects are reported.
  */
 import { isUtf8 } from "node:buffer";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -35,10 +35,10 @@ import { readLocalFile } from "./local/fetch-folder.ts";
 
 interface DownloadRequest {
   readonly url: string;
-  /** What the user typed or configured, when `url` comes from what was found there. */
+  /** What the user typed or configured, if `url` comes from what was found there. */
   readonly typed?: string;
   readonly maxBytes: number;
-  /** For a text that a server may send packed; anything else comes byte for byte. */
+  /** For a text that a server may compress; anything else comes byte for byte. */
   readonly packed?: boolean;
 }
 
@@ -74,7 +74,7 @@ export async function download(
   return describeStatus(answer.value, url) ?? takeAnswer(answer.value, request);
 }
 
-/** Of the address itself: a host that a redirect leads to is refused whatever the config says. */
+/** For the address itself: a redirect's host is refused whatever the config says. */
 async function refusePrivate({ url, network, addresses }: Way): Promise<Refused<InstallFault> | undefined> {
   const checked = await checkDestination(url, network, addresses);
   if (checked.ok || !PRIVATE_REASONS.includes(checked.refusal.reason)) return undefined;
@@ -89,10 +89,10 @@ interface Way {
   readonly addresses: AddressBook;
 }
 
-/** A server of this machine is reached only where the user named it, and it leads nowhere else. */
+/** A server on this machine is reached only if the user named it, and it cannot redirect. */
 function chooseWay(url: URL, typed: URL, addresses: AddressBook): Way {
   if (!isLoopbackHost(url.hostname) || url.origin !== typed.origin) {
-    // Redirects keep to the usual port, or to the one that was typed.
+    // Redirects use the default port, or the typed one.
     const samePort = url.port === "" ? [] : [`*:${url.port}`];
     return { url: url.href, network: [url.host, "*", ...samePort], addresses };
   }
@@ -115,27 +115,31 @@ const LIMITED = "Install from its repository, or from a smaller package.";
 const HINTS: Readonly<Partial<Record<InstallFaultCode, string>>> = {
   "source.unreachable": "Check the address and the network, then try again.",
   "source.limited": LIMITED,
-  "source.failed": "Try again later, or tell whoever runs the server.",
+  "source.failed": "Try again later, or tell the operator of the server.",
 };
 
 function describeEgress({ reason, message }: EgressRefusal): Refused<InstallFault> {
   if (reason === "cancelled") return cancelledFault();
   const code = EGRESS_CODES[reason] ?? "source.refused";
-  return faulty(code, message, HINTS[code] ?? "Sources are public `https:` addresses; use one of these.");
+  return faulty(code, message, HINTS[code] ?? "Use a public `https:` address as the source.");
 }
 
 function describeStatus({ status }: FetchedAnswer, url: string): Refused<InstallFault> | undefined {
   if (status === 200) return undefined;
   const answered = `${showPath(url)} answered with status ${status}`;
   if (status === 404 || status === 410) {
-    return faulty("source.not_found", `${answered}: there is nothing.`, "Check the address.");
+    return faulty("source.not_found", `${answered}: not found.`, "Check the address.");
   }
   if (status === 401 || status === 403) {
     const hint = "Download it yourself and install the file, or install from its git repository.";
-    return faulty("source.unauthorized", `${answered}: it wants a sign-in, and none is ever sent.`, hint);
+    return faulty(
+      "source.unauthorized",
+      `${answered}: it requires a sign-in, but Metier never sends one.`,
+      hint,
+    );
   }
   const code = status >= 500 || status === 429 ? "source.unreachable" : "source.failed";
-  return faulty(code, `${answered}.`, "Try again later, or tell whoever runs the server.");
+  return faulty(code, `${answered}.`, "Try again later, or tell the operator of the server.");
 }
 
 function takeAnswer(
@@ -150,7 +154,7 @@ function takeAnswer(
   return done({ bytes, diagnostics: [{ code: "source.redirected", severity: "info", path: url, message }] });
 }
 
-/** An archive or a skill file, by URL or path. What it is, is written down as the digest of its bytes. */
+/** An archive or skill file, by URL or path. Recorded as the digest of its bytes. */
 export async function fetchDownload(address: DownloadAddress, context: FetchContext): Promise<SourceFetch> {
   const { kind, url, path, canonical } = address;
   const { into } = context;
@@ -184,14 +188,14 @@ async function getBytes(
 const WEB_PAGE = /^\s*<(?:!doctype html|html)/i;
 
 /**
- * A skill file by itself becomes the folder of a skill that has nothing else: in `into`, named as the skill names itself,
- * or else by `defaultName`. Throws `RefusedTree`.
+ * A lone skill file becomes a skill folder with nothing else: in `into`, named as the skill names itself, otherwise
+ * `defaultName`. Throws `RefusedTree`.
  */
 async function writeSingleFile(bytes: Buffer, into: string, defaultName: string): Promise<UnpackedTree> {
-  if (!isUtf8(bytes) || bytes.includes(0)) throw damaged("It is no UTF-8 text.");
+  if (!isUtf8(bytes) || bytes.includes(0)) throw damaged("It is not UTF-8 text.");
   const text = bytes.toString();
   if (WEB_PAGE.test(text)) {
-    throw damaged("It is a web page; the file itself has another address, often with `raw` in it.");
+    throw damaged("It is a web page; the file itself has a different URL, often with `raw` in it.");
   }
   const candidate = { form: "directory", file: "SKILL.md", directory: into, defaultName } as const;
   const { manifest } = validateSkill(await parseSkill(candidate, text), "standard");
@@ -201,7 +205,7 @@ async function writeSingleFile(bytes: Buffer, into: string, defaultName: string)
   return { folder, diagnostics: [] };
 }
 
-/** `…/pdf/SKILL.md` is `pdf`, `…/pdf.md` too. */
+/** `…/pdf/SKILL.md` is `pdf`, and so is `…/pdf.md`. */
 function nameByAddress(pathname: string): string {
   const segments = pathname.split("/").filter(Boolean);
   const file = segments.at(-1) ?? "skill";

@@ -1,7 +1,7 @@
 /**
- * The skills outside the store: links and copies in the folders of other clients, and a project's own copies. The lock
- * records a place before anything is put there and until it is taken back, so that whoever was killed in between is
- * followed by one who finds it. What someone else put there, or changed, is never overwritten or removed unasked.
+ * Skills outside the store: links and copies in other clients' folders, and a project's own copies. The lock records a
+ * path before anything is put there and until it is removed, so that the next command can finish what was interrupted.
+ * What someone else put there or changed is never overwritten or removed without asking.
  */
 import {
   chmodSync,
@@ -27,11 +27,11 @@ import {
 import { type PlaceContext, stateOfPlace } from "./clients.ts";
 
 export interface FanOutContext extends PlaceContext {
-  /** What stands in the way is moved aside. */
+  /** Moves aside what is in the way. */
   readonly force?: boolean | undefined;
 }
 
-/** Makes every place of an entry what the lock records. `digests` are further contents that Metier put there. */
+/** Makes every path of an entry match the lock. `digests` are other contents that Metier put there. */
 export function makePlaces(
   entry: LockEntry,
   digests: readonly string[],
@@ -62,7 +62,7 @@ function makePlace(
   return notes;
 }
 
-/** Takes back the places of an entry, but not those that another entry has now. */
+/** Removes the paths of an entry, except those that another entry has now. */
 export function takeBackPlaces(
   entry: LockEntry,
   kept: readonly LockEntry[],
@@ -87,12 +87,12 @@ function takeBackPlace(copy: PlacedCopy, entry: LockEntry, context: FanOutContex
   return [];
 }
 
-/** What a lock's places lie below: the home, whose lock is in `.metier`, or the project. */
+/** The root of a lock's paths: the home, whose lock is in `.metier`, or the project. */
 function ownerRoot({ lockFile: { owner, path } }: PlaceContext): string {
   return owner === "user" ? dirname(dirname(path)) : dirname(path);
 }
 
-/** A relative link, so that a home which is moved or mounted elsewhere keeps it. An earlier link is replaced in one step. */
+/** A relative link, which survives moving or remounting the home. Replaces an earlier link atomically. */
 function linkFolder(folder: string, place: string): void {
   mkdirSync(dirname(place), { recursive: true });
   const target = relative(realPathOr(dirname(place)), realPathOr(folder));
@@ -106,7 +106,7 @@ function linkFolder(folder: string, place: string): void {
   }
 }
 
-/** `false` where something stands. */
+/** `false` if something is there. */
 function makeLink(target: string, place: string): boolean {
   try {
     symlinkSync(target, place, "dir");
@@ -122,14 +122,14 @@ function replaceByLink(staged: string, place: string): void {
     renameSync(staged, place);
   } catch (error) {
     if (!["EISDIR", "ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    takeAway(place); // An earlier copy, which cannot be replaced in one step.
+    takeAway(place); // An earlier copy, which cannot be replaced atomically.
     renameSync(staged, place);
   }
 }
 
 const ASIDE = ".metier-aside";
 
-/** Out of the folder of skills, where nobody takes it for one. */
+/** Out of the skills folder, so that nobody takes it for a skill. */
 function moveAside(place: string): Diagnostic {
   const folder = join(dirname(realPathOr(dirname(place))), ASIDE);
   const stamp = new Date().toISOString().replaceAll(/[:.]/g, "-");
@@ -140,7 +140,7 @@ function moveAside(place: string): Diagnostic {
     code: "install.moved-aside",
     severity: "warning",
     path: place,
-    message: `\`${place}\` was not what Metier put there; it is at \`${aside}\` now.`,
+    message: `\`${place}\` was not what Metier put there, so it was moved to \`${aside}\`.`,
   };
 }
 
@@ -149,19 +149,19 @@ function reportRefused(place: string, lock: string): Diagnostic {
     code: "lock.outside-project",
     severity: "error",
     path: lock,
-    message: `The project's lock names \`${place}\`, which is no skills folder of a client inside the project; nothing is put there.`,
-    hint: "Look at who changed the lock; `metier install --project --agent <client>` records a place that is one.",
+    message: `The project's lock names \`${place}\`, which is not a client's skills folder in the project; nothing was put there.`,
+    hint: "Check who changed the lock; `metier install --project --agent <client>` records a valid path.",
   };
 }
 
 export type CopyState = "missing" | "intact" | "changed";
 
-/** Contents that Metier itself may have put there: a copy may have stayed behind when an update was interrupted. */
+/** Contents that Metier may have put there: an interrupted update can leave a copy behind. */
 export function ownDigests({ digest, previous }: LockEntry): readonly string[] {
   return previous ? [digest, previous.digest] : [digest];
 }
 
-/** Whether a folder is one of the contents that Metier itself put there. */
+/** Whether a folder has contents that Metier put there. */
 export function stateOfCopy(folder: string, digests: readonly string[]): CopyState {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) return "missing";
@@ -170,7 +170,7 @@ export function stateOfCopy(folder: string, digests: readonly string[]): CopySta
   return isIntact ? "intact" : "changed";
 }
 
-/** Puts a copy of `from` there, in place of what is there: made whole beside its place, and renamed. */
+/** Puts a copy of `from` there and replaces what is there: created next to it, then renamed. */
 export function putCopy(from: string, target: string): void {
   mkdirSync(dirname(target), { recursive: true });
   const staged = besideSkills(target);
@@ -184,7 +184,7 @@ export function putCopy(from: string, target: string): void {
   }
 }
 
-/** The store is the user's alone; a copy has the modes of files that anyone makes here, for other tools and for git. */
+/** The store is private to the user; a copy gets normal file modes, for other tools and git. */
 function openToOthers(folder: string): void {
   const closed = process.umask();
   chmodSync(folder, 0o777 & ~closed);
@@ -198,7 +198,7 @@ function openToOthers(folder: string): void {
   }
 }
 
-/** At once for whoever looks, however long the removing takes. */
+/** Disappears at once, however long removing takes. */
 export function takeAway(folder: string): void {
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
   const away = besideSkills(folder);
@@ -206,27 +206,27 @@ export function takeAway(folder: string): void {
   removeFolder(away);
 }
 
-/** Folders that were made for what is gone: those above it that are empty, up to the home or the project. */
+/** Removes empty parent folders that were created for it, up to the home or the project. */
 export function removeEmptyAbove(folder: string, root: string): void {
   for (let above = dirname(folder); above !== root && isInside(above, root); above = dirname(above)) {
     try {
       rmdirSync(above);
     } catch {
-      return; // Something else is in it, or it is a link.
+      return; // It is not empty, or it is a link.
     }
   }
 }
 
 const STAGED = { prefix: ".metier-" };
 
-/** A name beside the folder of skills, where nothing is looked for, and on the same disk. */
+/** A name next to the skills folder, where nothing is searched, on the same disk. */
 function besideSkills(folder: string): string {
   const beside = dirname(realPathOr(dirname(folder)));
   removeAbandoned(beside, STAGED);
   return join(beside, makeOwnedName(STAGED));
 }
 
-/** The answer of `act`, or that the folder could not be changed, which stops nothing. */
+/** The result of `act`, or a diagnostic that the folder could not be changed, which stops nothing. */
 export function attempt(path: string, act: () => readonly Diagnostic[] | undefined): readonly Diagnostic[] {
   try {
     return act() ?? [];
@@ -242,7 +242,7 @@ export function reportKept(path: string): Diagnostic {
     code: "install.kept",
     severity: "warning",
     path,
-    message: `\`${path}\` was changed since Metier put it there, so it stays.`,
-    hint: "Remove it yourself if you do not want it, or use `--force`.",
+    message: `\`${path}\` was changed since Metier put it there, so it was kept.`,
+    hint: "Remove it yourself if you do not want it, or pass `--force`.",
   };
 }

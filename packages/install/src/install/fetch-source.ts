@@ -1,7 +1,7 @@
 /**
- * From an address to the skills it brings: fetched into the quarantine, within limits, read and identified. Each kind of
- * source has its own way to fetch, and all of them keep to one contract: nothing that was fetched is executed, nothing
- * outside `into` is written, faults are values.
+ * From an address to its skills: fetched into the quarantine within limits, read and identified. Each kind of source
+ * fetches in its own way under one contract: nothing fetched is executed, nothing outside `into` is written, faults are
+ * values.
  */
 import { mkdirSync, realpathSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
@@ -18,14 +18,14 @@ import { faulty, type InstallFault } from "./install-fault.ts";
 import type { InstallParts, InstallRequest } from "./requests.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./source-limits.ts";
 
-/** What fetching for an installation, an update or a restore needs. */
+/** What fetching needs, for an installation, an update or a restore. */
 export interface Fetching {
   readonly parts: InstallParts;
-  /** Everything that is fetched lies here. */
+  /** Everything is fetched into this. */
   readonly quarantine: Quarantine;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((step: FetchProgress) => void) | undefined;
-  /** Told of the folder of each skill, before it is read; of some more than once. */
+  /** Called with each skill's folder before it is read; for some more than once. */
   readonly onFound?: ((directory: string) => void) | undefined;
 }
 
@@ -58,12 +58,12 @@ export async function openSource(
   return done({ source, skills, diagnostics });
 }
 
-/** The quarantine is gone when someone reads of it: what counts is the place inside the source. */
+/** The quarantine no longer exists when someone reads this, so it shows the path inside the source. */
 function pathIn(folder: string, path: string): string {
   return isInside(path, folder) ? relative(folder, path).split(sep).join("/") || "." : path;
 }
 
-/** What a skill at the root is called if it does not say so itself. */
+/** The name of a skill at the root, if it does not say. */
 function rootName(address: SourceAddress): string {
   const place =
     address.kind === "npm" ? address.name : address.kind === "folder" ? address.path : address.url;
@@ -74,8 +74,8 @@ function noSkill({ canonical }: SourceAddress, diagnostics: readonly Diagnostic[
   const error = diagnostics.find(({ severity }) => severity === "error");
   return faulty(
     "install.no_skill",
-    `No skill was found in \`${canonical}\`.${error ? ` ${error.message}` : ""}`,
-    "A skill is a folder with a `SKILL.md`; it may lie at most five folders deep.",
+    `No skill found in \`${canonical}\`.${error ? ` ${error.message}` : ""}`,
+    "A skill is a folder with a `SKILL.md`, at most five folders deep.",
   );
 }
 
@@ -85,26 +85,26 @@ export interface FetchContext {
   readonly limits: SourceLimits;
   readonly signal?: AbortSignal | undefined;
   readonly environment: Environment;
-  /** For packages, in place of the one that npm is set to. */
+  /** For packages, instead of npm's registry. */
   readonly registry?: string | undefined;
-  /** Hosts of private networks that the user allows to install from. */
+  /** Private network hosts that the user allows installing from. */
   readonly privateHosts?: readonly string[] | undefined;
   /** For tests, which talk to loopback. */
   readonly addresses?: AddressBook | undefined;
-  /** A local folder is used where it is, instead of a copy. */
+  /** Uses a local folder in place instead of copying it. */
   readonly link?: boolean | undefined;
-  /** Metier's own folder, in which no source lies. */
+  /** Metier's own folder, which contains no sources. */
   readonly store?: string;
-  /** Names of skills: a source whose skills are fetched one by one fetches only these. Absent: all. */
+  /** Skill names: a source whose skills are fetched one by one fetches only these. Absent: all. */
   readonly wanted?: readonly string[] | undefined;
   readonly onProgress?: ((step: FetchProgress) => void) | undefined;
-  /** May be told of a folder with a `SKILL.md` when all of it is there, while others are still to come. */
+  /** May be called with a folder with a `SKILL.md` when it is complete, while others are still to come. */
   readonly onFound?: ((directory: string) => void) | undefined;
 }
 
 /**
- * Where hosts lead for one fetch. Private ones are reached only if the address itself is one that the user allows: a public
- * site cannot redirect into a private network.
+ * The resolver for one fetch. Private hosts are reached only if the address itself is an allowed one: a public site
+ * cannot redirect into a private network.
  */
 export function addressBook(
   typed: URL,
@@ -113,49 +113,49 @@ export function addressBook(
   return isNamedPrivate(typed, privateHosts) ? { ...addresses, privateHosts } : addresses;
 }
 
-/** What to do about a host of a private network. */
+/** What to do about a private network host. */
 export function privateHostHint({ host }: URL): string {
   return `If you trust this host, add it to your own config: \`[install]\` \`private-hosts = ["${host}"]\`.`;
 }
 
-/** For one fetch, with a folder of its own. */
+/** For one fetch, with its own folder. */
 export function fetchContext({ parts, quarantine, signal, onProgress, onFound }: Fetching): FetchContext {
   const { environment, registry, privateHosts, addresses, places } = parts;
   const known = { limits: SOURCE_LIMITS, store: places.base, environment, registry, privateHosts, addresses };
   return { into: quarantine.makeFolder(), ...known, signal, onProgress, onFound };
 }
 
-/** One step of a longer operation, to show to whoever waits. */
+/** One step of a longer operation, for progress display. */
 export interface FetchProgress {
-  /** What is being done now, such as `Scanning`. */
+  /** The current action, such as `Scanning`. */
   readonly what: string;
   /** How much of the step is done: files, skills, bytes or percent. Absent: not counted. */
   readonly done?: number;
-  /** What `done` reaches at the end, in the same unit. Absent: not known. */
+  /** The final value of `done`, in the same unit. Absent: unknown. */
   readonly total?: number | undefined;
 }
 
-/** A source after it was fetched, before its skills are read. */
+/** A fetched source, before its skills are read. */
 export interface FetchedSource {
   /** The tree: plain files, without `.git`. */
   readonly folder: string;
   /** Commit id, version + integrity, or sha256 of the download; for a folder its real path. */
   readonly resolved: string;
-  /** As asked. */
+  /** As requested. */
   readonly ref?: string | undefined;
-  /** Of the address, as the lock keeps it. */
+  /** The address as the lock stores it. */
   readonly canonical: string;
-  /** Where the source or its address says that skills are, below `folder`: a skill, or a folder of skills. */
+  /** Where the source or its address says that skills are, inside `folder`: a skill, or a folder of skills. */
   readonly paths?: readonly string[] | undefined;
-  /** The folder is the user's own, used where it is. */
+  /** The folder is the user's own, used in place. */
   readonly linked?: true;
-  /** What was left out, or is worth knowing; no errors. */
+  /** What was left out, and notes; no errors. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export type SourceFetch = Result<FetchedSource, InstallFault>;
 
-/** Each kind is loaded when it is wanted: most installations have one. */
+/** Each kind is loaded on use: most installations need one. */
 export async function fetchSource(address: SourceAddress, context: FetchContext): Promise<SourceFetch> {
   switch (address.kind) {
     case "git":
@@ -173,15 +173,15 @@ export async function fetchSource(address: SourceAddress, context: FetchContext)
 }
 
 /**
- * Where a source is fetched and looked at before anything is installed: a folder of its own for each installation, that
- * is never searched for skills and in which nothing is executed.
+ * Where a source is fetched and reviewed before anything is installed: one folder per installation, never searched for
+ * skills, and nothing in it is executed.
  */
 export interface Quarantine {
-  /** By its real path; on the same file system as the store, so that a rename takes a skill there. */
+  /** Its real path; on the same file system as the store, so that a rename moves a skill there. */
   readonly folder: string;
   /** A new, empty folder in it. */
   makeFolder(): string;
-  /** Removes everything in it; what the system does not let go is left to a later installation. */
+  /** Removes everything in it; if the system refuses, a later installation does. */
   close(): void;
 }
 
@@ -197,7 +197,9 @@ export async function withQuarantine<Value>(
   }
 }
 
-/** Its name says whose it is: what a killed process left goes with the next one, and what a living one uses does not. */
+/**
+ * Its name says who owns it: leftovers of a killed process are removed by the next one, those of a running one are not.
+ */
 export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
   const all = places.quarantine;
   mkdirSync(all, { recursive: true, mode: 0o700 });

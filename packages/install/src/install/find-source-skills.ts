@@ -1,8 +1,8 @@
 /**
- * The skills of a fetched source: found by the same search as anywhere, checked by the same rules, identified by
- * content. What is wrong with one is said beside it; it is for the installer to choose and to refuse. Where a plugin says
- * that its skills are, they are looked for: by `plugin.json` of the Agent Plugins standard, `.claude-plugin/plugin.json`, and
- * `.claude-plugin/marketplace.json` as far as its plugins lie in the same source. What else plugins bring is not installed.
+ * Finds the skills of a fetched source with the same search, rules and content identity as everywhere. Problems are
+ * reported next to each skill; the installer decides. Follows where a plugin says its skills are: `plugin.json` of the
+ * Agent Plugins standard, `.claude-plugin/plugin.json`, and `.claude-plugin/marketplace.json` if its plugins are in the
+ * same source. Other parts of plugins are not installed.
  */
 import { lstatSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
@@ -28,26 +28,26 @@ import type { FetchedSource } from "./fetch-source.ts";
 import { type JsonFields, parseJsonObject } from "./json-object.ts";
 import { checkTree } from "./source-limits.ts";
 
-/** A skill that was found in a source, valid or not. */
+/** A skill found in a source, valid or not. */
 export interface SourceSkill {
-  /** As its manifest says, or else the name of its folder. */
+  /** From its manifest, otherwise its folder's name. */
   readonly name: string;
   /** Inside the source, with `/`; `""` is its root. */
   readonly path: string;
-  /** Where it lies now. */
+  /** Where it is now. */
   readonly directory: string;
-  /** As its manifest says. Empty for a skill that cannot be loaded. */
+  /** From its manifest. Empty for a skill that cannot be loaded. */
   readonly description: string;
-  /** As its manifest says. Absent: it names none. */
+  /** From its manifest. Absent: none. */
   readonly version?: string | undefined;
   /** Absent for a skill that cannot be loaded. */
   readonly manifest?: SkillManifest | undefined;
-  /** Of its content, `sha256:…`; `""` when it has none, and `diagnostics` say why. */
+  /** Of its content, `sha256:…`; `""` if it has none, explained in `diagnostics`. */
   readonly digest: string;
-  /** The files that `digest` covers. Empty when there is no digest. */
+  /** The files that `digest` covers. Empty if there is no digest. */
   readonly files: readonly IdentifiedFile[];
 
-  /** What is wrong with its files, or worth knowing. */
+  /** Problems with its files, and notes. */
   readonly diagnostics: readonly Diagnostic[];
   /** Whether it can be installed: it has a manifest, and no diagnostic is an error. */
   readonly valid: boolean;
@@ -61,8 +61,8 @@ export interface SourceSkills {
 }
 
 /**
- * Only folders with a `SKILL.md`: a lone `.md` file in a source is most often a page about them. `rootName`: what a
- * skill at the root of the source is called if it does not say so itself. `onFound` is told before a skill is read.
+ * Only folders with a `SKILL.md`: a lone `.md` file in a source is usually documentation. `rootName`: the name of a
+ * skill at the source's root, if it does not say. `onFound` is called before a skill is read.
  */
 export async function findSourceSkills(
   { folder, paths = [""], linked }: Pick<FetchedSource, "folder" | "paths" | "linked">,
@@ -72,7 +72,7 @@ export async function findSourceSkills(
 ): Promise<SourceSkills> {
   const real = realPathOr(folder);
   const diagnostics: Diagnostic[] = [];
-  /** By where they really lie: links lead to the same skill again. */
+  /** By real path: links lead to the same skill again. */
   const found = new Map<string, SkillCandidate>();
   for (const path of paths) {
     const plugin = findPluginSkills(join(real, path));
@@ -98,7 +98,7 @@ export async function findSourceSkills(
 
 type Found = ReturnType<typeof searchRoot>["found"][number];
 
-/** As it really lies; nothing for one that is elsewhere, or no folder. */
+/** Its real path; `undefined` if it is elsewhere, or not a folder. */
 function candidateIn(real: string, { candidate, realFile }: Found): SkillCandidate | undefined {
   const { form, directory, file } = candidate;
   const isReal = realFile === join(directory, basename(file));
@@ -139,14 +139,14 @@ async function describeSkill(
   };
 }
 
-/** The folder of a download has a name by chance, which says nothing against the name that the skill gives itself. */
+/** A download's folder name is arbitrary, so it does not contradict the skill's own name. */
 async function nameRoot(found: SkillCandidate, rootName: string): Promise<SkillCandidate> {
   const candidate = { ...found, defaultName: rootName };
   const { checked } = await readSkill(candidate, "standard");
   return { ...candidate, defaultName: checked.manifest?.name ?? rootName };
 }
 
-/** The skill's folder leaves its source: what leads out of it, or is too much for one, is found here at the latest. */
+/** The skill's folder leaves its source: this finds links out of it and exceeded limits at the latest. */
 function withTreeCheck(skill: SourceSkill): SourceSkill {
   const wrong = checkTree(skill.directory).filter(({ severity }) => severity === "error");
   return wrong.length === 0
@@ -154,7 +154,7 @@ function withTreeCheck(skill: SourceSkill): SourceSkill {
     : { ...skill, diagnostics: [...skill.diagnostics, ...wrong], valid: false };
 }
 
-/** Sources carry the same skill for several clients (`skills/`, `.claude/skills/`): one of them is enough. */
+/** Sources contain the same skill for several clients (`skills/`, `.claude/skills/`): one of them is enough. */
 function withoutCopies(skills: readonly SourceSkill[], diagnostics: Diagnostic[]): readonly SourceSkill[] {
   const kept = new Map<string, SourceSkill>();
   for (const skill of skills.toSorted(comparePlaces)) {
@@ -166,7 +166,7 @@ function withoutCopies(skills: readonly SourceSkill[], diagnostics: Diagnostic[]
   return [...kept.values()].sort((a, b) => compareText(a.name, b.name) || comparePlaces(a, b));
 }
 
-/** Places that are not hidden first. */
+/** Paths that are not hidden come first. */
 function comparePlaces(a: SourceSkill, b: SourceSkill): number {
   const isHidden = ({ path }: SourceSkill): number => Number(/(?:^|\/)\./.test(path));
   return isHidden(a) - isHidden(b) || compareText(a.path, b.path);
@@ -177,7 +177,7 @@ function reportCopy({ name, path, directory }: SourceSkill, same: SourceSkill): 
     code: "source.same-skill-twice",
     severity: "info",
     path: directory,
-    message: `\`${name}\` is in the source twice, byte for byte: at \`${path}\` and at \`${same.path}\`.`,
+    message: `\`${name}\` is in the source twice with identical content: at \`${path}\` and at \`${same.path}\`.`,
     hint: "It is installed once.",
   };
 }
@@ -185,8 +185,8 @@ function reportCopy({ name, path, directory }: SourceSkill, same: SourceSkill): 
 const MISLEADING = /[/\\]|\.\.|[\p{Cc}\p{Cf}]/u;
 
 /**
- * A skill is installed under its own name, so that must be one. What people write (`PDF Processing`) is normalised as
- * everywhere; what reads like a path, hides characters or goes on for ever is not, since it means to be something else.
+ * A skill is installed under its own name, which must be valid. What people write (`PDF Processing`) is normalized as
+ * everywhere; what looks like a path, hides characters or is endless is not, since it pretends to be something else.
  */
 export async function holdToName(skill: SourceSkill): Promise<SourceSkill> {
   const isNormalised = skill.diagnostics.some(({ code }) => code === "name.grammar");
@@ -198,7 +198,7 @@ export async function holdToName(skill: SourceSkill): Promise<SourceSkill> {
   return { ...skill, diagnostics, valid: false };
 }
 
-/** As the file has it. */
+/** As in the file. */
 async function readName({ directory, name }: SourceSkill): Promise<string> {
   const file = join(directory, "SKILL.md");
   const read = readBounded(file, MAX_SKILL_BYTES);
@@ -207,9 +207,9 @@ async function readName({ directory, name }: SourceSkill): Promise<string> {
   return String(parsed?.frontmatter?.name ?? "");
 }
 
-/** The place that every plugin has for skills. */
+/** Every plugin's default folder for skills. */
 const SKILLS = "skills";
-/** Places for other things. */
+/** Folders for other things. */
 const OTHER_PLACES: readonly (readonly [path: string, part: string])[] = [
   ["agents", "agents"],
   ["commands", "commands"],
@@ -218,7 +218,7 @@ const OTHER_PLACES: readonly (readonly [path: string, part: string])[] = [
   [".mcp.json", "MCP servers"],
 ];
 
-/** `paths`: below the folder, skills or folders of skills. None when no plugin says where. */
+/** `paths`: inside the folder, skills or folders of skills. Empty if no plugin says where. */
 function findPluginSkills(folder: string): {
   readonly paths: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
@@ -246,8 +246,8 @@ function describeOthers({ name, parts }: ListedPlugin, root: string): Diagnostic
     code: "plugin.other-parts",
     severity: "info",
     path: root,
-    message: `The plugin ${showPath(name)} also brings ${all.join(", ")}; only its skills are installed.`,
-    hint: "Install the plugin in a client for plugins if you need all of it.",
+    message: `The plugin ${showPath(name)} also contains ${all.join(", ")}; only its skills are installed.`,
+    hint: "If you need all of it, install the plugin in a client that supports plugins.",
   };
 }
 
@@ -257,11 +257,11 @@ function exists(path: string): boolean {
 
 interface ListedPlugin {
   readonly name: string;
-  /** Its own folder, below the one that was looked at; `""` is that folder. */
+  /** Its own folder, inside the searched one; `""` is that folder. */
   readonly folder: string;
-  /** Folders of skills, or skills, below the plugin's folder, that it names itself. */
+  /** The skills or folders of skills that it names, inside the plugin's folder. */
   readonly skills: readonly string[];
-  /** What else it brings by its own word, as `hooks`. */
+  /** What else it declares, such as `hooks`. */
   readonly parts: readonly string[];
 }
 
@@ -271,7 +271,7 @@ const STANDARD = "plugin.json";
 const CLAUDE = join(".claude-plugin", "plugin.json");
 const MARKETPLACE = join(".claude-plugin", "marketplace.json");
 
-/** Fields that stand for something other than skills. */
+/** Fields for things other than skills. */
 const PARTS: readonly (readonly [field: string, part: string])[] = [
   ["agents", "agents"],
   ["commands", "commands"],
@@ -282,8 +282,8 @@ const PARTS: readonly (readonly [field: string, part: string])[] = [
 ];
 
 /**
- * A marketplace names its plugins; a plugin's own manifest counts where there is no marketplace. `report`: what a manifest
- * says that cannot be followed, in a sentence.
+ * A marketplace names its plugins; a plugin's own manifest counts only without a marketplace. `report`: gets a sentence
+ * for what cannot be followed.
  */
 function readPlugins(
   folder: string,
@@ -309,28 +309,28 @@ function readPlugins(
   return own === undefined ? [] : readOwn(own);
 }
 
-/** `undefined` when there is none; a sentence when it cannot be read. */
+/** `undefined` if there is none; a sentence if it cannot be read. */
 function readJsonObject(file: string): JsonFields | string | undefined {
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   const read = readBounded(file, MAX_MANIFEST_BYTES);
   if (!read.ok) return read.message;
   return (
-    parseJsonObject(read.text) ?? "It holds no JSON object, so skills are looked for in the usual places."
+    parseJsonObject(read.text) ?? "It is not a JSON object, so skills are searched in the usual folders."
   );
 }
 
-/** Other programs have a `plugin.json` too; without a name it is none of these. */
+/** Other programs also have a `plugin.json`; without a name it is not one of these. */
 function readOwn(fields: JsonFields): readonly ListedPlugin[] {
   if (typeof fields.name !== "string" || fields.name === "") return [];
   return [{ name: fields.name, folder: "", skills: readPaths(fields.skills), parts: partsOf(fields) }];
 }
 
-/** A sentence for an entry that leads somewhere else. */
+/** A sentence for an entry that points elsewhere. */
 function readListed(entry: unknown): ListedPlugin | string {
-  if (!isJsonObject(entry) || typeof entry.name !== "string") return "A plugin in it has no name.";
+  if (!isJsonObject(entry) || typeof entry.name !== "string") return "It lists a plugin without a name.";
   const folder = typeof entry.source === "string" ? readPath(entry.source) : undefined;
   if (folder === undefined) {
-    return `The plugin \`${entry.name.slice(0, 100)}\` lies in another source, which is not fetched.`;
+    return `The plugin \`${entry.name.slice(0, 100)}\` is in another source, which is not fetched.`;
   }
   return { name: entry.name, folder, skills: readPaths(entry.skills), parts: partsOf(entry) };
 }
@@ -344,7 +344,7 @@ function readPaths(value: unknown): readonly string[] {
   return list.flatMap((item) => (typeof item === "string" ? (readPath(item) ?? []) : []));
 }
 
-/** `./skills/` as `skills`, `./` as `""`; `undefined` for a path that leads out, or for a URL. */
+/** `./skills/` as `skills`, `./` as `""`; `undefined` for a path that leads out, or a URL. */
 function readPath(text: string): string | undefined {
   const trimmed = text.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "");
   if (trimmed === "" || trimmed === ".") return "";

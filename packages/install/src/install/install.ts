@@ -1,7 +1,7 @@
 /**
- * How a skill is installed, on one screen: fetched into the quarantine, checked, scanned, shown, and only then put into the
- * store and recorded. Until the lock is replaced nothing is installed; whatever fails before leaves nothing but a
- * quarantine, which goes. Installing never raises trust.
+ * How a skill is installed, on one screen: fetched into the quarantine, checked, scanned, shown, and only then put into
+ * the store and recorded. Nothing is installed until the lock is replaced; a failure before that leaves only a
+ * quarantine, which is removed. Installing never raises trust.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -62,7 +62,7 @@ export async function installSkills(
   return outcomeOf(await installOrRestore(request, parts, decisions));
 }
 
-/** Without a source, what the locks list is restored. */
+/** Without a source, restores what the locks list. */
 async function installOrRestore(
   request: InstallRequest,
   parts: InstallParts,
@@ -76,8 +76,8 @@ async function installOrRestore(
   if (!parsed.ok) return parsed;
   const { value: address } = parsed;
   if (request.link && address.kind !== "folder") {
-    const message = `\`--link\` is for local folders, and \`${address.canonical}\` is none.`;
-    return faulty("install.usage", message, "Leave out `--link`.");
+    const message = `\`--link\` works only with local folders; \`${address.canonical}\` is not one.`;
+    return faulty("install.usage", message, "Remove `--link`.");
   }
   const lockFile = request.project ? projectLockFile(projectRoot) : userLockFile(places);
   const isAll = request.skills?.includes("*") === true && !request.link;
@@ -91,7 +91,7 @@ async function installOrRestore(
   });
 }
 
-/** What the locks list, and then what the config names beside it. */
+/** What the locks list, then what the config names in addition. */
 async function restore(
   request: InstallRequest,
   parts: InstallParts,
@@ -166,7 +166,7 @@ async function install(
   return done({ installed, skipped, findings, diagnostics: told });
 }
 
-/** `team/skills` is GitHub's; where it is a folder here as well, that may have been meant. */
+/** `team/skills` is on GitHub; if it is also a local folder, that may have been meant. */
 function hintAtFolder(
   failed: Refused<InstallFault>,
   source: string,
@@ -175,10 +175,10 @@ function hintAtFolder(
   const isBare = /^[\w-][^:]*$/.test(source) && existsSync(resolve(cwd, source));
   if (!isBare) return failed;
   const { code, message, hint } = failed.refusal;
-  return faulty(code, message, `For the one on this machine write \`./${source}\`. ${hint}`);
+  return faulty(code, message, `For the one on this machine, write \`./${source}\`. ${hint}`);
 }
 
-/** `isWhole`: it is everything that the source has. */
+/** `isWhole`: it is everything in the source. */
 async function carryOut(
   agreed: readonly PlannedSkill[],
   isWhole: boolean,
@@ -202,44 +202,42 @@ const RULES: readonly {
 }[] = [
   {
     isBroken: ({ copy, project, agents }) => copy === true && !project && !agents?.length,
-    message:
-      "`--copy` puts copies into the project or into folders of other clients, and neither is asked for.",
-    hint: "Add `--project` or `--agent`, or leave out `--copy`: contents are kept in your store anyway.",
+    message: "`--copy` puts copies into the project or other clients' folders, but you named neither.",
+    hint: "Add `--project` or `--agent`, or remove `--copy`: your store keeps the content anyway.",
   },
   {
     isBroken: ({ copy, link }) => copy === true && link === true,
-    message: "`--copy` and `--link` exclude each other.",
-    hint: "Leave out one of them.",
+    message: "`--copy` and `--link` cannot be used together.",
+    hint: "Remove one of them.",
   },
   {
     isBroken: ({ frozen, source }) => frozen === true && source !== undefined,
-    message: "`--frozen` restores what the lock lists, so it goes without a source.",
-    hint: "Leave out the source, or `--frozen`.",
+    message: "`--frozen` restores what the lock lists, so it takes no source.",
+    hint: "Remove the source, or `--frozen`.",
   },
   {
     isBroken: ({ source, ref, skills, name, link, copy, agents }) =>
       source === undefined &&
       [ref, skills, name, link, copy, agents].some((option) => option !== undefined && option !== false),
-    message:
-      "`--ref`, `--skill`, `--all`, `--name`, `--link`, `--copy` and `--agent` are about a source, and none is given.",
-    hint: "Name a source, as in `metier install owner/repo --skill pdf`; without one the lock is restored.",
+    message: "`--ref`, `--skill`, `--all`, `--name`, `--link`, `--copy` and `--agent` need a source.",
+    hint: "Name a source, such as `metier install owner/repo --skill pdf`; without one, the lock is restored.",
   },
 ];
 
-/** Whether it can be meant at all, before anything is fetched. */
+/** Whether the request makes sense, before anything is fetched. */
 function checkRequest(request: InstallRequest): Refused<InstallFault> | undefined {
   const broken = RULES.find((rule) => rule.isBroken(request));
   if (broken) return faulty("install.usage", broken.message, broken.hint);
   const { name, agents = [] } = request;
   const unknown = agents.find((id) => findClient(id) === undefined);
   if (unknown !== undefined) {
-    const message = `${JSON.stringify(unknown)} is no client that Metier knows.`;
+    const message = `${JSON.stringify(unknown)} is not a client that Metier knows.`;
     return faulty("install.usage", message, explainClients(unknown));
   }
   if (name === undefined || isLockName(name)) return undefined;
   return faulty(
     "install.usage",
-    `${JSON.stringify(name)} cannot be the name of a skill.`,
-    `Use lower-case letters, digits and single hyphens, at most ${MAX_NAME_LENGTH} characters.`,
+    `${JSON.stringify(name)} is not a valid skill name.`,
+    `Use lowercase letters, digits and single hyphens, at most ${MAX_NAME_LENGTH} characters.`,
   );
 }

@@ -1,4 +1,4 @@
-/** JSON that someone else wrote: an object, or nothing that can be used. */
+/** Parses untrusted JSON: an object, or nothing. */
 import { isJsonObject } from "@metier/base/json";
 
 export type JsonFields = Readonly<Record<string, unknown>>;
@@ -8,6 +8,6 @@ export function parseJsonObject(text: string): JsonFields | undefined {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
     return isJsonObject(value) ? value : undefined;
   } catch {
-    return undefined; // Another format, or a page that says something else.
+    return undefined; // Another format, or an error page.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * `outdated`: which installed skills their sources have newer versions of, and what those are. Sources are asked as
- * cheaply as each kind allows: a pinned version needs no network, a repository says by its references whether anything
- * moved, and only then is it fetched. One that fails stops no other, and nothing is changed.
+ * `outdated`: which installed skills have newer versions in their sources, and what those are. Asks sources as cheaply
+ * as possible: a pinned version needs no network, a repository's references show whether anything moved, and only then
+ * is it fetched. A failing source does not stop the others, and nothing is changed.
  */
 import { done, type Result } from "@metier/base/result";
 import { mapBounded } from "@metier/base/turns";
@@ -34,35 +34,35 @@ export interface VersionMark {
   readonly resolved: string;
   /** Content identity of the skill, `sha256:…`. */
   readonly digest: string;
-  /** As its manifest says. */
+  /** From its manifest. */
   readonly version?: string | undefined;
 }
 
-/** An installed skill, compared with what its source has now. */
+/** An installed skill, compared with its source's current version. */
 export interface OutdatedSkill {
-  /** What it is called here. */
+  /** Its name here. */
   readonly name: string;
   /** `outdated`: the source has another version. `missing`: it is gone there. `failed`: it could not be asked. */
   readonly status: Upstream["status"];
   /** Whose lock lists it. */
   readonly lock: LockOwner;
-  /** The address that it was installed from. */
+  /** The address it was installed from. */
   readonly source: string;
-  /** Branch, tag, commit or version that was asked for. Absent: the source's default. */
+  /** Requested branch, tag, commit or version. Absent: the source's default. */
   readonly ref?: string | undefined;
-  /** The version that the lock records. */
+  /** The version in the lock. */
   readonly installed: VersionMark;
-  /** The version that the source has instead. Only with `outdated`. */
+  /** The source's version. Only with `outdated`. */
   readonly available?: VersionMark;
   /** Why it has this status, in one or more sentences. */
   readonly reason: string;
-  /** What to do. Absent: nothing needs to be done. */
+  /** What to do. Absent: nothing. */
   readonly hint?: string;
   /** Why it is missing or could not be asked for. Only with `missing` and `failed`. */
   readonly code?: InstallFaultCode;
 }
 
-/** One entry for each skill that was asked about, or why none could be compared. */
+/** One entry per requested skill, or why none could be compared. */
 export type OutdatedOutcome = { readonly ok: true; readonly skills: readonly OutdatedSkill[] } | FaultOutcome;
 
 export async function findOutdated(request: OutdatedRequest, parts: InstallParts): Promise<OutdatedOutcome> {
@@ -107,26 +107,26 @@ export function availableMark({ source, skill }: Upstream & { readonly status: "
 
 function describeNewer(entry: LockEntry, isMovedTag: boolean): Pick<OutdatedSkill, "reason" | "hint"> {
   const reason = isMovedTag
-    ? `The tag \`${entry.ref}\` stands for another commit than before; tags should not move.`
+    ? `The tag \`${entry.ref}\` now points to another commit; tags should not move.`
     : "The source has another version.";
-  return { reason, hint: `\`metier update ${calledAs(entry)}\` shows what changed, and takes it.` };
+  return { reason, hint: `See the changes and install them with \`metier update ${calledAs(entry)}\`.` };
 }
 
-/** What the source of an installed skill has now. */
+/** The current version in an installed skill's source. */
 export type Upstream =
-  /** `pinned`: it was asked for by a version that does not move. `local`: a folder that is used in place. */
+  /** `pinned`: it was requested by a version that does not move. `local`: a folder used in place. */
   | { readonly status: "current" | "pinned" | "local"; readonly reason: string }
   | {
       readonly status: "outdated";
       readonly source: FetchedSource;
       readonly skill: ValidSkill;
-      /** A tag that was published with other content before. */
+      /** A tag that had other content before. */
       readonly isMovedTag: boolean;
     }
-  /** `missing`: the source, the reference or the skill in it is no longer there. */
+  /** `missing`: the source, the reference or the skill in it no longer exists. */
   | { readonly status: "missing" | "failed"; readonly fault: InstallFault };
 
-/** Sources that are asked at the same time. */
+/** Sources asked at the same time. */
 const MOST_AT_ONCE = 4;
 
 export async function lookUpstream(
@@ -143,7 +143,7 @@ export async function lookUpstream(
   const sources = [...Map.groupBy(open, ({ entry }) => entry.source)];
   let asked = 0;
   const tell = (): void =>
-    context.onProgress?.({ what: "Asking sources", done: asked, total: sources.length });
+    context.onProgress?.({ what: "Checking sources", done: asked, total: sources.length });
   tell();
   await mapBounded(sources, MOST_AT_ONCE, async ([source, group]) => {
     for (const [entry, upstream] of await lookAtSource(source, group, context)) found.set(entry, upstream);
@@ -153,10 +153,10 @@ export async function lookUpstream(
   return found;
 }
 
-/** What needs nobody to be asked. */
+/** What can be answered without asking. */
 function settleAlone(entry: LockEntry): Upstream | undefined {
   if (entry.linked) {
-    return { status: "local", reason: `It is the folder \`${entry.resolved}\` itself, used in place.` };
+    return { status: "local", reason: `It is the folder \`${entry.resolved}\`, used in place.` };
   }
   const { kind, ref, resolved } = entry;
   const isCommit =
@@ -239,7 +239,7 @@ function compare(
   if (skill === undefined || skill.name !== entry.name) return describeGone(entry, skill, skills);
   if (skill.digest === entry.digest) {
     const isMoved = entry.kind !== "folder" && source.resolved !== entry.resolved;
-    const reason = isMoved ? "The source has moved on, but this skill is the same." : NOTHING_NEWER;
+    const reason = isMoved ? "The source changed, but this skill is the same." : NOTHING_NEWER;
     return { status: "current", reason };
   }
   return { status: "outdated", source, skill, isMovedTag };
@@ -247,7 +247,7 @@ function compare(
 
 function describeInvalid(skill: SourceSkill, { name }: LockEntry): Upstream {
   const { reason, hint = "" } = refuseInvalid(skill, name);
-  const message = `Its new version cannot be used. ${reason}`;
+  const message = `Its new version is not valid. ${reason}`;
   return { status: "failed", fault: { code: "install.invalid", message, hint } };
 }
 
@@ -259,11 +259,11 @@ function describeGone(
   const elsewhere = skills.find((skill) => skill.name === name);
   const place = path === "" ? "its root" : `\`${path}\``;
   const what = there
-    ? `At ${place} the source now has another skill, \`${there.name}\`.`
+    ? `The source now has another skill at ${place}: \`${there.name}\`.`
     : `The source no longer has it at ${place}.`;
   const hint = elsewhere
-    ? `It has one of that name at \`${elsewhere.path}\`, which \`metier install\` takes with \`--force\`.`
-    : "What is installed stays as it is; `metier remove` takes it away.";
+    ? `It has a skill with that name at \`${elsewhere.path}\`; install that with \`metier install\` and \`--force\`.`
+    : "The installed skill stays as it is; remove it with `metier remove`.";
   return { status: "missing", fault: { code: "source.not_found", message: what, hint } };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What becomes of one chosen skill: it is new, takes the place of another, is there already, or cannot be had under its
- * name. Looks at the lock as it is; whether that still holds is checked again when the lock is replaced.
+ * What happens to one selected skill: it is new, replaces another, is already installed, or cannot have its name. Uses
+ * the current lock; whether that still holds is checked again when the lock is replaced.
  */
 import { join, relative, sep } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -39,7 +39,7 @@ import type {
   SkippedSkill,
 } from "./requests.ts";
 
-/** One that has what a skill needs to be loaded. */
+/** One with everything a skill needs to be loaded. */
 export interface ValidSkill extends SourceSkill {
   /** Present in every valid skill. */
   readonly manifest: SkillManifest;
@@ -48,11 +48,11 @@ export interface ValidSkill extends SourceSkill {
 export interface PlannedSkill {
   readonly skill: ValidSkill;
   readonly called: string;
-  /** What the lock will say of it. */
+  /** The new lock entry. */
   readonly entry: LockEntry;
-  /** What the lock says under that name now. */
+  /** The current lock entry under that name. */
   readonly replaces?: LockEntry | undefined;
-  /** Places of other clients that it is not put into, and why. */
+  /** Other clients' paths it is not put into, and why. */
   readonly notes: readonly Diagnostic[];
 }
 
@@ -79,7 +79,7 @@ async function planValid(skill: ValidSkill, called: string, context: PlanContext
   const isSameSource = isSameOrigin(installed, context.address, skill.path, readsFromProject(context.parts));
   if (isSameSource && installed.digest === skill.digest && installed.name === skill.name) {
     if (!isAlready(installed, context)) return plan(skill, called, installed, context);
-    const reason = "It is installed already, with the same content.";
+    const reason = "It is already installed with the same content.";
     return refused({ name: called, code: "same", reason });
   }
   if (context.request.force) return plan(skill, called, installed, context);
@@ -88,7 +88,7 @@ async function planValid(skill: ValidSkill, called: string, context: PlanContext
   return answer === undefined ? refuseConflict(conflict) : follow(answer, skill, conflict, context);
 }
 
-/** `replaces` is what the lock says under that name now. */
+/** `replaces` is the current lock entry under that name. */
 function plan(
   skill: ValidSkill,
   called: string,
@@ -98,19 +98,19 @@ function plan(
   const { parts, lockFile, request } = context;
   const entry = makeEntry(skill, called, replaces, context);
   if (entry === undefined) {
-    const reason = `\`${skill.directory}\` is not inside the project, so the project's lock cannot link to it.`;
-    const hint = "Leave out `--link` to copy it, or `--project` to link it for yourself.";
+    const reason = `\`${skill.directory}\` is outside the project, so the project's lock cannot link to it.`;
+    const hint = "Remove `--link` to copy it, or `--project` to link it for yourself.";
     return refused({ name: called, code: "install.usage", reason, hint });
   }
   const folder = lockedFolder(parts.places, lockFile, entry);
   if (entry.copied && !isWithinOwner(lockFile, folder)) {
-    const reason = `A link on the way to \`${folder}\` leads out of the project, so nothing is put there.`;
-    const hint = "Put a folder in the place of the link, or leave out `--copy`.";
+    const reason = `A link in the path of \`${folder}\` points outside the project, so nothing was put there.`;
+    const hint = "Replace the link with a folder, or remove `--copy`.";
     return refused({ name: called, code: "install.conflict", reason, hint });
   }
   const known = [entry.digest, ...(replaces?.copied ? [replaces.digest] : [])];
   if (entry.copied && !request.force && stateOfCopy(folder, known) === "changed") {
-    const reason = `\`${folder}\` is there, and not as Metier put it there.`;
+    const reason = `\`${folder}\` already exists and does not match what Metier put there.`;
     const hint = "Move it away, or overwrite it with `--force`.";
     return refused({ name: called, code: "install.conflict", reason, hint });
   }
@@ -126,15 +126,15 @@ function follow(
   const { called, installed } = conflict;
   if (answer === "replace") return plan(skill, called, installed, context);
   if (answer === "skip") {
-    return refused({ name: called, code: "skipped", reason: "The installed skill of that name stays." });
+    return refused({ name: called, code: "skipped", reason: "The installed skill with that name stays." });
   }
   const { rename } = answer;
   const wrong = !isLockName(rename)
-    ? `\`${rename}\` cannot be the name of a skill.`
-    : findEntry(context.lock, rename) && `\`${rename}\` is taken as well.`;
+    ? `\`${rename}\` is not a valid skill name.`
+    : findEntry(context.lock, rename) && `\`${rename}\` is also taken.`;
   if (!wrong) return plan(skill, rename, undefined, context);
   const hint =
-    "Use lower-case letters, digits and single hyphens, and a name that `metier list` does not show.";
+    "Use lowercase letters, digits and single hyphens, and a name that `metier list` does not show.";
   return refused({ name: called, code: "install.conflict", reason: wrong, hint });
 }
 
@@ -157,14 +157,14 @@ export function refuseInvalid({ name, diagnostics }: SourceSkill, called: string
 
 function refuseConflict({ called, installed, isSameSource }: InstallConflict): Plan {
   const reason = isSameSource
-    ? `\`${called}\` is installed already, and its source has other content now.`
+    ? `\`${called}\` is already installed, and its source now has different content.`
     : `Another skill is installed as \`${called}\`, from ${installed.source}.`;
-  const first = isSameSource ? `\`metier update ${called}\` shows what changed; ` : "";
-  const hint = `${first}\`--force\` replaces it, \`--name <other>\` installs this one under another name.`;
+  const first = isSameSource ? `See the changes with \`metier update ${called}\`; ` : "";
+  const hint = `${first}\`--force\` replaces it, and \`--name <other>\` installs this one under another name.`;
   return refused({ name: called, code: "install.conflict", reason, hint });
 }
 
-/** The same content may be asked for in another place, or by another reference that it is to follow. */
+/** The same content may be requested in another place, or by another reference to follow. */
 function isAlready(installed: LockEntry, context: PlanContext): boolean {
   const { request, source, parts, lockFile } = context;
   return (
@@ -176,14 +176,14 @@ function isAlready(installed: LockEntry, context: PlanContext): boolean {
   );
 }
 
-/** What a killed process or a stray hand left of it is put right by installing it again. */
+/** Installing again repairs what a killed process or an accident left. */
 function isIntact(entry: LockEntry, { places }: InstallParts, lockFile: LockFile): boolean {
   if (entry.linked) return true;
   const folders = new Set([storeFolder(places, entry), lockedFolder(places, lockFile, entry)]);
   return [...folders].every((folder) => findDifference(folder, entry.digest) === undefined);
 }
 
-/** What the lock will say of the skill. `undefined` for a link that a project's lock may not have. */
+/** The skill's new lock entry. `undefined` for a link that a project's lock may not have. */
 function makeEntry(
   skill: SourceSkill,
   called: string,
@@ -212,20 +212,20 @@ function makeEntry(
   };
 }
 
-/** What a rollback goes back to: an earlier version of the same skill, which the store has. */
+/** What a rollback returns to: an earlier version of the same skill in the store. */
 function previousOf(earlier: LockEntry, digestNow: string): Pick<LockEntry, "previous"> {
   const { digest, previous, linked } = earlier;
   if (digest === digestNow) return previous ? { previous } : {};
   return linked ? {} : { previous: versionOf(earlier) };
 }
 
-/** What the lock keeps of a version that another one takes the place of. */
+/** What the lock keeps of a replaced version. */
 export function versionOf(entry: LockEntry): NonNullable<LockEntry["previous"]> {
   const { digest, resolved, ref } = entry;
   return { digest, resolved, ...presentFields({ ref }) };
 }
 
-/** A project's lock names folders of the project only, relative to it. */
+/** A project's lock names only folders in the project, relative to it. */
 function linkTarget(folder: string, { parts, lockFile }: PlanContext): string | undefined {
   const real = realPathOr(folder);
   if (lockFile.owner === "user") return real;

@@ -1,6 +1,6 @@
 /**
- * The key `skills.plugins` of the user's config, which other systems keep beside what they installed. The lock decides what
- * is installed here; the key is kept up to date for whoever reads it, and says what is to be installed on a new machine.
+ * The key `skills.plugins` in the user's config, in which other systems record what they installed. The lock decides
+ * what is installed here; the key is kept up to date for its readers, and says what to install on a new machine.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { MetierError } from "@metier/base/errors";
@@ -22,17 +22,17 @@ export interface PluginConfig {
   /** The user's config file, which is edited. */
   readonly file: string;
   readonly entries: readonly PluginEntry[];
-  /** Whether there is an installed skill of that name, also one that another system put there. */
+  /** Whether there is an installed skill of that name, even from another system. */
   isThere(name: string): boolean;
 }
 
 interface PluginParts {
   readonly places: Pick<Places, "home" | "lockFile">;
-  /** Absent: no config is read or kept. */
+  /** Absent: no config is read or updated. */
   readonly plugins?: PluginConfig;
 }
 
-/** `isWhole`: they are all skills of their source, so that one entry stands for them. */
+/** `isWhole`: they are all skills of their source, so one entry stands for them. */
 export async function trackInstalled(
   entries: readonly LockEntry[],
   isWhole: boolean,
@@ -50,7 +50,7 @@ export async function trackInstalled(
   return attemptEdit(plugins.file, () => addPlugins(plugins.file, tracked, meaning));
 }
 
-/** As the config has it; `undefined` for what is not from a repository. */
+/** As in the config; `undefined` if it is not from a repository. */
 export function describePlugin(
   entry: LockEntry,
   places: PluginParts["places"],
@@ -68,7 +68,7 @@ export function describePlugin(
   };
 }
 
-/** `left` are the entries that the lock still lists. */
+/** `left` are the entries still in the lock. */
 export async function untrackRemoved(
   removed: readonly LockEntry[],
   left: readonly LockEntry[],
@@ -84,7 +84,7 @@ export async function untrackRemoved(
   );
 }
 
-/** Entries that are enabled, and of which nothing is installed. */
+/** Enabled entries with nothing installed. */
 export function missingPlugins({ plugins, places }: PluginParts): readonly PluginEntry[] {
   if (plugins === undefined || plugins.entries.length === 0) return [];
   const read = readLock(userLockFile(places));
@@ -100,11 +100,11 @@ export function reportMissingPlugins(parts: PluginParts): readonly Diagnostic[] 
     severity: "warning",
     path: parts.plugins?.file ?? "",
     message: `\`skills.plugins\` names \`${pluginName(plugin)}\` from \`${plugin.url}\`, which is not installed.`,
-    hint: "`metier install` installs it; otherwise remove the entry, or give it `enabled = false`.",
+    hint: "Install it with `metier install`, or remove the entry, or set `enabled = false` on it.",
   }));
 }
 
-/** How an entry is installed: its one skill under the entry's name, of several the one of that name, or all. */
+/** How an entry is installed: its only skill under the entry's name, of several the one with that name, or all. */
 export function pluginRequest(
   { url, ref, name }: PluginEntry,
   request: InstallRequest,
@@ -120,7 +120,7 @@ export function refuseFrozenPlugin(plugin: PluginEntry): SkippedSkill {
   return {
     name: pluginName(plugin),
     code: "install.differs",
-    reason: `\`skills.plugins\` of your config names \`${plugin.url}\`, and the lock does not list it.`,
+    reason: `\`skills.plugins\` in your config names \`${plugin.url}\`, but the lock does not list it.`,
     hint: "Run `metier install` without `--frozen`, or remove the entry.",
   };
 }
@@ -158,14 +158,14 @@ function parsePlugin(
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** What is installed stays so; the config can be put right by hand. */
+/** What is installed stays; the user can fix the config. */
 async function attemptEdit(file: string, edit: () => Promise<unknown>): Promise<readonly Diagnostic[]> {
   try {
     await edit();
     return [];
   } catch (fault) {
     if (!(fault instanceof MetierError)) throw fault;
-    const message = `\`skills.plugins\` was not kept up to date. ${fault.message}`;
+    const message = `\`skills.plugins\` could not be updated. ${fault.message}`;
     const hint = fault.hint ?? "Make the file writable.";
     return [{ code: "install.unfinished", severity: "warning", path: file, message, hint }];
   }

@@ -1,7 +1,7 @@
 /**
- * The end of an installation: the skills go into the store, then the lock is replaced, which is the moment at which they
- * are installed, all of them or none. What is made from the lock comes after it (a project's own copies, what other clients
- * get); a fault there is a diagnostic, since the skills are installed and `metier install` makes the rest again.
+ * The end of an installation: puts the skills into the store, then replaces the lock, which installs all of them or
+ * none. What depends on the lock comes after it (a project's own copies, other clients' folders); a fault there is a
+ * diagnostic, since the skills are installed and `metier install` can redo the rest.
  */
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -50,9 +50,9 @@ export function recordSkills(
   planned: readonly PlannedSkill[],
   context: RecordContext,
 ): Refused<InstallFault> | undefined {
-  // A source may reach a skill of its own over a link; what moves is the folder itself.
+  // A source may link to its own skill; the folder itself is moved.
   const folders = new Map(planned.map((plan) => [plan, realPathOr(plan.skill.directory)]));
-  // Deepest first; a skill inside another is copied out of it before any of them moves.
+  // Deepest first; a nested skill is copied out before any of them moves.
   const byDepth = planned.toSorted((a, b) => b.skill.path.length - a.skill.path.length);
   const { places } = context.parts;
   rememberFiles(
@@ -71,7 +71,7 @@ function storeAll(
   { quarantine, parts: { places }, lockFile }: RecordContext,
 ): Refused<InstallFault> | undefined {
   const all = new Set(folders.values());
-  const isShared = all.size < folders.size; // One folder that is installed twice is taken twice.
+  const isShared = all.size < folders.size; // A folder that is installed twice is copied twice.
   const incoming = planned.map((plan) => {
     const { name, digest, directory } = plan.skill;
     const folder = folders.get(plan) ?? directory;
@@ -83,7 +83,7 @@ function storeAll(
   const placed = placeAllInStore(places, incoming, lockFile);
   if (placed.ok) flushStore(places);
   if (placed.ok) return undefined;
-  const hint = "Something else writes into the quarantine; find out what, then run the command again.";
+  const hint = "Another program writes to the quarantine; find out which one, then run the command again.";
   return faulty("install.changed", placed.refusal.message, hint);
 }
 
@@ -106,12 +106,12 @@ function replaceLock(
   if (taken === undefined) return undefined;
   return faulty(
     "install.changed",
-    `Another process installed, updated or removed \`${taken}\` meanwhile; nothing was installed.`,
+    `Another process just installed, updated or removed \`${taken}\`; nothing was installed.`,
     "Run the command again.",
   );
 }
 
-/** Two processes may install the same at the same time; then both have. */
+/** Two processes may install the same skill at the same time; then both succeed. */
 function isAlike(a: LockEntry | undefined, b: LockEntry | undefined): boolean {
   return (
     a?.digest === b?.digest &&
@@ -127,13 +127,13 @@ function placesOf(entry: LockEntry | undefined): string {
   return places.sort(compareText).join("\n");
 }
 
-/** Once the lock is replaced. `replaced` are the entries that stood there before. */
+/** After the lock is replaced. `replaced` are the previous entries. */
 export function finishInstall(
   entries: readonly LockEntry[],
   replaced: readonly LockEntry[],
   context: FanOutContext,
 ): readonly Diagnostic[] {
-  /** Of the versions that it took the place of. */
+  /** The replaced versions. */
   const digestsOf = ({ name }: LockEntry): readonly string[] =>
     replaced.filter((entry) => entry.name === name).map(({ digest }) => digest);
   return [
@@ -152,7 +152,7 @@ export function makeCopy(entry: LockEntry, { places, lockFile }: FanOutContext):
   return attempt(folder, () => void putCopy(storeFolder(places, entry), folder));
 }
 
-/** The project's copy goes, unless an entry that stays has it, or someone changed it and it is not to go by `force`. */
+/** Removes the project's copy, unless a remaining entry has it, or someone changed it and `force` is not set. */
 export function takeBackCopy(
   entry: LockEntry,
   kept: readonly LockEntry[],
@@ -172,20 +172,20 @@ export function takeBackCopy(
   });
 }
 
-/** A lock of another project that cannot be read keeps the garbage, which is no fault of what is done here. */
+/** If another project's lock cannot be read, garbage stays, which is not an error here. */
 export function tidyStore({ places, lockFile }: FanOutContext): readonly Diagnostic[] {
   return attempt(places.store, () =>
     collectGarbage(places, [lockFile]).diagnostics.map((diagnostic) => ({
       ...diagnostic,
       severity: "info",
-      message: `Nothing was tidied up in the store, since \`${diagnostic.path}\` cannot be read. ${diagnostic.message}`,
+      message: `The store was not cleaned up, because \`${diagnostic.path}\` cannot be read. ${diagnostic.message}`,
     })),
   );
 }
 
 /**
- * After an update or a rollback, the folders that hold the skill elsewhere follow the lock. One that holds anything but
- * `digests`, which can be had again, is left alone and named.
+ * After an update or a rollback, the skill's other folders follow the lock. One with anything but `digests`, which can
+ * be fetched again, is left alone and reported.
  */
 export function followCopies(
   entry: LockEntry,

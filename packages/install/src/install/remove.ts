@@ -1,6 +1,6 @@
 /**
- * Takes back what an installation recorded: the copies it placed, the lock's entry, the trust in exactly that content. What
- * someone changed by hand stays, and so does the skill's data, unless it is asked for.
+ * Undoes an installation: its copies, the lock's entry, and the trust in exactly that content. Edited files stay, and
+ * so does the skill's data unless requested.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { removeFolder } from "@metier/base/files";
@@ -33,31 +33,31 @@ import { untrackRemoved } from "./plugin-config.ts";
 import { takeBackCopy, tidyStore } from "./record-skills.ts";
 import type { InstallParts } from "./requests.ts";
 
-/** From which lock skills are removed, and what goes with them. */
+/** Which lock to remove skills from, and what else to remove. */
 export interface RemoveOptions {
   /** From the project's lock instead of the user's. */
   readonly project?: boolean;
-  /** Also copies that were changed by hand. */
+  /** Also remove edited copies. */
   readonly force?: boolean;
-  /** Also what the skills kept over their runs. */
+  /** Also remove data that the skills stored. */
   readonly data?: boolean;
 }
 
 export interface RemoveParts extends Pick<InstallParts, "places" | "projectRoot" | "plugins"> {
-  /** Where a skill of this name is that nobody installed. */
+  /** Where a skill of this name is that was not installed. */
   locate(name: string): SkillLocation | undefined;
   dataFolders(entry: LockEntry, lockFile: LockFile): SkillData;
 }
 
-/** What the skill of an entry keeps over its runs: a folder with trust, and one without. */
+/** What an entry's skill stores across runs: a folder with trust, and one without. */
 export interface SkillData {
   readonly trusted: string;
   readonly untrusted: string;
-  /** Whether a skill that nobody installed has its name; with trust they have one folder. */
+  /** Whether a skill that was not installed has its name; with trust they share one folder. */
   readonly isShared: boolean;
 }
 
-/** The skills that were removed, or why none was. */
+/** The removed skills, or why none was. */
 export type RemoveOutcome =
   | {
       readonly ok: true;
@@ -96,7 +96,7 @@ async function takeBack(
     if (entry === undefined) return notInstalled(name, read.value, removal);
     entries.add(entry);
   }
-  // Copies first: as long as the lock lists them, another attempt finds what a killed one left.
+  // Copies first: while the lock lists them, another attempt finds what a killed one left.
   const others = read.value.skills.filter((entry) => !entries.has(entry));
   const { force } = options;
   const kept = [...entries].flatMap((entry) => [
@@ -115,7 +115,7 @@ async function takeBack(
   });
 }
 
-/** By what it is called here, or else by its own name, if only one has it. */
+/** By its name here, otherwise by its own name if that is unique. */
 function findInstalled(lock: Lock, name: string): LockEntry | undefined {
   const plain = name.replace(/^installed:/, "");
   const byName = lock.skills.filter((entry) => entry.name === plain);
@@ -134,15 +134,16 @@ function notInstalled(name: string, { skills }: Lock, removal: Removal): Refused
   }
   const found = locate(name);
   if (found) {
-    const message = `Metier did not install \`${name}\`: it is of scope \`${found.scope}\`, at \`${found.location}\`.`;
-    const hint = `Delete it yourself, or switch it off with \`metier disable ${name}\`.`;
+    const message = `Metier did not install \`${name}\`: its scope is \`${found.scope}\`, at \`${found.location}\`.`;
+    const hint = `Delete it yourself, or disable it with \`metier disable ${name}\`.`;
     return faulty("install.not_installed", message, hint);
   }
-  const hint = suggestName(name, skills.map(calledAs)) || "`metier list --scope installed` shows what is.";
+  const hint =
+    suggestName(name, skills.map(calledAs)) || "See what is installed with `metier list --scope installed`.";
   return faulty("install.not_installed", `\`${name}\` is not installed ${where}.`, hint);
 }
 
-/** Trust that was given to exactly this content goes with it, unless another lock still lists the content. */
+/** Trust in exactly this content is removed too, unless another lock still lists the content. */
 function forget(
   entry: LockEntry,
   { places, options, lockFile, dataFolders }: Removal,
@@ -156,7 +157,7 @@ function forget(
     .flatMap((digest) => revoke(places, { digest }).diagnostics);
   if (!options.data) return revoked;
   const { trusted, untrusted, isShared } = dataFolders(entry, lockFile);
-  // What it has with trust, it has in common with every skill of its name.
+  // With trust, its folder is shared with every skill of its name.
   const isLast = !isShared && others.every((other) => calledAs(other) !== calledAs(entry));
   const removed = (isLast ? [trusted, untrusted] : [untrusted]).flatMap((folder) =>
     attempt(folder, () => void removeFolder(folder)),

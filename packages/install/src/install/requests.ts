@@ -1,4 +1,4 @@
-/** What an installation or an update is asked for, what it shows and asks back, and what comes of it. */
+/** Requests for an installation or update, what they show and ask, and their results. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Places } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
@@ -16,63 +16,65 @@ import type { SkillSummary } from "./review-skills.ts";
 
 /** What to install, from where, and how. */
 export interface InstallRequest {
-  /** An address. Absent: what the locks list is restored, exactly. */
+  /** An address. Absent: restores exactly what the locks list. */
   readonly source?: string;
   /** Branch, tag, commit or version. */
   readonly ref?: string | undefined;
   /** Which skills of the source: names, globs over names (`*`: all), or paths inside the source. */
   readonly skills?: readonly string[];
-  /** What the one skill is to be called here instead. */
+  /** Another name for the one skill here. */
   readonly name?: string | undefined;
-  /** Replace another skill of that name, and overwrite what was changed by hand. */
+  /** Replaces another skill of that name, and overwrites edits. */
   readonly force?: boolean;
-  /** For a restore: anything that differs from the lock is a fault, and nothing is repaired. */
+  /** For a restore: any difference from the lock is a fault, and nothing is repaired. */
   readonly frozen?: boolean;
-  /** Record it in the project's lock instead of the user's. */
+  /** Records it in the project's lock instead of the user's. */
   readonly project?: boolean;
-  /** Put a copy into the project's `.metier/skills`. */
+  /** Puts a copy into the project's `.metier/skills`. */
   readonly copy?: boolean;
-  /** Use a local folder in place instead of copying it. */
+  /** Uses a local folder in place instead of copying it. */
   readonly link?: boolean;
-  /** Other clients whose folders get it too. */
+  /** Other clients whose folders also get it. */
   readonly agents?: readonly string[];
-  /** Do everything except installing. */
+  /** Does everything except installing. */
   readonly dryRun?: boolean;
-  /** The review is answered with yes where `decisions` cannot ask. Grants no trust, and does not beat a blocking finding. */
+  /**
+   * Answers the review with yes if `decisions` cannot ask. Grants no trust, and does not override a blocking finding.
+   */
   readonly yes?: boolean;
-  /** A file of accepted findings, in place of those that the config names. */
+  /** A file of accepted findings, instead of those named in the config. */
   readonly baseline?: string;
   /** Cancels the installation; then nothing is installed. */
   readonly signal?: AbortSignal;
-  /** Called with each step, to show how far it is. */
+  /** Called with each step, for progress display. */
   onProgress?(step: FetchProgress): void;
-  /** Told what is about to be installed, before anyone is asked about it. */
+  /** Called with what is about to be installed, before anyone is asked. */
   onReview?(review: InstallReview): void;
 }
 
-/** Questions to whoever can answer. What is absent cannot be asked; then the safe answer is taken and named. */
+/** Questions for the user. A missing one cannot be asked; then the safe answer is used and reported. */
 export interface InstallDecisions {
-  /** Which of several skills; answers with their paths. None: nothing is installed. */
+  /** Which of several skills; returns their paths. None: nothing is installed. */
   choose?(skills: readonly ChoosableSkill[]): Promise<readonly string[]>;
-  /** Whether what is shown is installed. */
+  /** Whether to install what is shown. */
   review?(review: InstallReview): Promise<boolean>;
-  /** What to do about a name that is taken. Absent: the new skill is skipped. */
+  /** What to do about a taken name. Absent: the new skill is skipped. */
   conflict?(about: InstallConflict): Promise<ConflictAnswer>;
 }
 
-/** A skill of a source that can be chosen. */
+/** A selectable skill of a source. */
 export interface ChoosableSkill {
   /** The skill's own name. */
   readonly name: string;
   /** Inside the source. */
   readonly path: string;
-  /** As its manifest says. Empty if it cannot be read. */
+  /** From its manifest. Empty if it cannot be read. */
   readonly description: string;
   /** Whether it can be installed. */
   readonly valid: boolean;
 }
 
-/** What is about to be installed, for whoever decides about it. */
+/** What is about to be installed, for the person who decides. */
 export interface InstallReview {
   /** The address in its canonical form. */
   readonly source: string;
@@ -84,21 +86,21 @@ export interface InstallReview {
 
 /** A skill that is about to be installed. */
 export interface ReviewedSkill extends SkillSummary {
-  /** The name it will have here. */
+  /** Its name here. */
   readonly called: string;
-  /** What it takes the place of. */
+  /** What it replaces. */
   readonly replaces?: LockEntry | undefined;
 }
 
-/** A name that another installed skill has already. */
+/** A name that another installed skill already has. */
 export interface InstallConflict {
   /** The name that is taken. */
   readonly called: string;
-  /** What the lock says of the skill that has the name. */
+  /** The lock entry of the skill with that name. */
   readonly installed: LockEntry;
-  /** Whether it came from the same place, and so is another version of the same skill. */
+  /** Whether it came from the same source, and so is another version of the same skill. */
   readonly isSameSource: boolean;
-  /** The skill that is to be installed. */
+  /** The skill to be installed. */
   readonly candidate: ChoosableSkill;
 }
 
@@ -107,29 +109,29 @@ export type ConflictAnswer = "replace" | "skip" | { readonly rename: string };
 
 /** A skill that was installed or restored. */
 export interface InstalledSkill {
-  /** What the catalog calls it. */
+  /** Its name in the catalog. */
   readonly name: string;
-  /** Of what is restored: whose lock lists it. */
+  /** For a restore: whose lock lists it. */
   readonly lock?: LockOwner;
   /** Content identity, `sha256:…`. */
   readonly digest: string;
   /** The skill's folder. */
   readonly path: string;
-  /** Folders of other clients that have it too. */
+  /** Other clients' folders that also have it. */
   readonly placed?: readonly string[] | undefined;
 }
 
 /** A skill that was not installed, and why. */
 export interface SkippedSkill {
-  /** What it would be called here. */
+  /** Its intended name here. */
   readonly name: string;
-  /** Of what is restored: whose lock lists it. */
+  /** For a restore: whose lock lists it. */
   readonly lock?: LockOwner;
-  /** `same`: it is there already; `skipped`: someone chose so. Everything else is why it could not be installed. */
+  /** `same`: it is already installed; `skipped`: the user chose so. Anything else is why it could not be installed. */
   readonly code: "same" | "skipped" | InstallFaultCode;
   /** Why, in one or more sentences. */
   readonly reason: string;
-  /** What to do. Absent: nothing needs to be done. */
+  /** What to do. Absent: nothing. */
   readonly hint?: string;
 }
 
@@ -137,43 +139,43 @@ export interface FailedSkill extends SkippedSkill {
   readonly code: InstallFaultCode;
 }
 
-/** A finding of the scan, with the skill that it is about. */
+/** A finding of the scan, with its skill. */
 export interface SkillFinding extends Finding {
-  /** What the skill is called here. */
+  /** The skill's name here. */
   readonly skill: string;
 }
 
-/** A fault is about the source or the request; what was decided for each skill stands in `installed` and `skipped`. */
+/** A fault is about the source or the request; each skill's result is in `installed` and `skipped`. */
 export type InstallOutcome = InstallReport | FaultOutcome;
 
 /** What was installed, what was not, and what the scan found. */
 export interface InstallReport {
-  /** Tells it from a fault. Some skills may still be in `skipped`. */
+  /** Distinguishes it from a fault. Some skills may still be in `skipped`. */
   readonly ok: true;
-  /** With `dryRun`: what would be. */
+  /** With `dryRun`: what would be installed. */
   readonly installed: readonly InstalledSkill[];
-  /** Skills that were chosen but not installed. */
+  /** Selected skills that were not installed. */
   readonly skipped: readonly SkippedSkill[];
-  /** Of all skills that were scanned, installed or not. */
+  /** For all scanned skills, installed or not. */
   readonly findings: readonly SkillFinding[];
-  /** About the source and about the folders that were written. */
+  /** About the source and the written folders. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What installing needs of everything around it. */
+/** What installing needs from its environment. */
 export interface InstallParts {
   readonly places: Places;
   readonly cwd: string;
-  /** The repository's root, or the working directory outside of one. */
+  /** The repository's root, or the working directory outside one. */
   readonly projectRoot: string;
   readonly environment: Environment;
   readonly profile: Profile;
   readonly scan: ScanPolicy;
-  /** Absent: the config is neither asked what to install nor told what is. */
+  /** Absent: the config is neither read nor updated. */
   readonly plugins?: PluginConfig;
-  /** For npm packages, in place of the one that npm is set to. */
+  /** For npm packages, instead of npm's registry. */
   readonly registry?: string;
-  /** Hosts of private networks that the user allows to install from. */
+  /** Private network hosts that the user allows installing from. */
   readonly privateHosts?: readonly string[];
   /** For tests, which talk to loopback. */
   readonly addresses?: AddressBook;
@@ -189,7 +191,7 @@ export function isFailure(skipped: SkippedSkill): skipped is FailedSkill {
   return skipped.code !== "same" && skipped.code !== "skipped";
 }
 
-/** From here on someone must have looked: without a terminal, `--yes` says so. */
+/** The lowest severity that someone must review: without a terminal, `--yes` confirms it. */
 const ASKS_FROM: ScanSeverity = "high";
 
 export function needsReview(findings: readonly Finding[]): boolean {
@@ -200,48 +202,51 @@ export function needsReview(findings: readonly Finding[]): boolean {
 export interface UpdateRequest
   extends InstalledWish,
     Pick<InstallRequest, "dryRun" | "baseline" | "signal" | "onProgress"> {
-  /** Nobody is to be asked: new versions are taken, except what the scan blocks and what was changed by hand. */
+  /** Asks nobody: installs new versions, except blocked ones and edited skills. */
   readonly yes?: boolean;
-  /** Take the place of what was changed by hand, too; a copy of it is kept. */
+  /** Also replaces edited skills; a copy of the edits is kept. */
   readonly force?: boolean;
-  /** Called once with all that have a new version, before anyone decides on the first. */
+  /** Called once with all skills that have a new version, before the first decision. */
   onReviews?(reviews: readonly UpdateReview[]): void;
-  /** Called with everything that is shown, before anyone decides on it. */
+  /** Called with everything that is shown, before the decision on it. */
   onReview?(review: UpdateReview): void;
 }
 
 /** `keep`: it stays as it is. `abort`: so does everything else. */
 export type UpdateAnswer = "take" | "keep" | "abort";
 
-/** Without it nobody can be asked; then only what brings nothing new in risk is taken, or with `yes` what is not blocked. */
+/**
+ * Absent: nobody can be asked; then only updates without new risks are installed, or with `yes` those that are not
+ * blocked.
+ */
 export interface UpdateDecisions {
-  /** For all that the scan does not block, where there are several; `each`: one by one. */
+  /** For all that the scan does not block, if there are several; `each`: one by one. */
   decideAll?(reviews: readonly UpdateReview[]): Promise<UpdateAnswer | "each">;
-  /** About one skill that the scan does not block. Not asked with `dryRun`. */
+  /** For one skill that the scan does not block. Not asked with `dryRun`. */
   decide?(review: UpdateReview): Promise<UpdateAnswer>;
 }
 
 /** A file that the source changed. */
 export interface ReviewedFile extends FileChange {
-  /** Lines that were added. Absent where the file is no text, or too large to compare. */
+  /** Lines added. Absent if the file is not text, or too large to compare. */
   readonly added?: number;
-  /** Lines that were removed. Absent where `added` is. */
+  /** Lines removed. Absent if `added` is. */
   readonly removed?: number;
 }
 
-/** A folder of this machine that holds the skill and was changed by hand. */
+/** A local folder with the skill that was edited. */
 export interface LocalChanges {
   /** Absolute path. */
   readonly folder: string;
-  /** Whose folder it is, when it was put there for another client. */
+  /** Whose folder it is, if it was put there for another client. */
   readonly client?: string;
-  /** Content identity of the folder as it is now, `sha256:…`. */
+  /** The folder's current content identity, `sha256:…`. */
   readonly digest: string;
   /** Files that differ from the installed version. */
   readonly files: readonly FileChange[];
 }
 
-/** The kinds of new risks, in the order in which they are shown. */
+/** The kinds of new risks, in display order. */
 export const RISK_KINDS = [
   "script",
   "binary",
@@ -263,9 +268,9 @@ export const RISK_KINDS = [
   "invocation",
 ] as const;
 
-/** Something the new version can do, asks for or leads to, and the old one did not. */
+/** Something the new version can do, asks for or points to, but the old one did not. */
 export interface NewRisk {
-  /** What sort of thing it is. */
+  /** Its kind. */
   readonly kind: (typeof RISK_KINDS)[number];
   /** The file, tool, variable, address, … */
   readonly what: string;
@@ -273,37 +278,37 @@ export interface NewRisk {
   readonly change: "added" | "changed" | "lifted";
 }
 
-/** An installed skill and its new version, compared for whoever decides about it. */
+/** An installed skill compared with its new version, for the person who decides. */
 export interface UpdateReview {
-  /** What it is called here. */
+  /** Its name here. */
   readonly name: string;
   /** Whose lock lists it. */
   readonly lock: LockOwner;
-  /** The address that it was installed from. */
+  /** The address it was installed from. */
   readonly source: string;
-  /** Branch, tag, commit or version that was asked for. Absent: the source's default. */
+  /** Requested branch, tag, commit or version. Absent: the source's default. */
   readonly ref?: string | undefined;
   /** The installed version. */
   readonly from: VersionMark;
-  /** The version that the source has now. */
+  /** The source's current version. */
   readonly to: VersionMark;
   /** What the source changed. */
   readonly upstream: readonly ReviewedFile[];
-  /** The same as a unified diff of the texts among it, cut to a readable length. */
+  /** The same as a unified diff of its texts, truncated to a readable length. */
   readonly diff: string;
-  /** Folders of this machine that were changed by hand. Empty: none. */
+  /** Local folders that were edited. Empty: none. */
   readonly local: readonly LocalChanges[];
-  /** Files that were changed in both ways, differently. */
+  /** Files that both the source and the user changed, differently. */
   readonly conflicts: readonly string[];
-  /** What the new version can do and the old one could not. */
+  /** What the new version can do but the old one could not. */
   readonly risks: readonly NewRisk[];
-  /** What the scan finds in the new version and not in the old one. */
+  /** What the scan finds only in the new version. */
   readonly newFindings: readonly Finding[];
-  /** The tag it was installed by stands for another commit than before. */
+  /** The tag it was installed from now points to another commit. */
   readonly isMovedTag: boolean;
-  /** The installed version can no longer be had, so that everything counts as new. */
+  /** The installed version is no longer available, so everything counts as new. */
   readonly isBaseMissing: boolean;
-  /** The installed version is trusted; the new one is not until it is trusted again. */
+  /** The installed version is trusted; the new one is not until you trust it. */
   readonly losesTrust: boolean;
   /** The new version as a whole. */
   readonly summary: SkillSummary;
@@ -311,7 +316,7 @@ export interface UpdateReview {
 
 /** A skill that was updated. */
 export interface UpdatedSkill {
-  /** What it is called here. */
+  /** Its name here. */
   readonly name: string;
   /** Whose lock lists it. */
   readonly lock: LockOwner;
@@ -321,44 +326,44 @@ export interface UpdatedSkill {
   readonly to: VersionMark;
   /** The skill's folder. */
   readonly path: string;
-  /** The earlier version was trusted; this one is not until it is trusted again. */
+  /** The earlier version was trusted; this one is not until you trust it. */
   readonly losesTrust: boolean;
-  /** Where what was changed by hand has been put. */
+  /** Where the edits were saved. */
   readonly kept: readonly string[];
 }
 
 /** A skill that was not updated, and why. */
 export interface NotUpdated {
-  /** What it is called here. */
+  /** Its name here. */
   readonly name: string;
   /** Whose lock lists it. */
   readonly lock: LockOwner;
-  /** `kept`: someone chose so. A fault's code is why there is no update, or why it was not taken. */
+  /** `kept`: the user chose so. A fault's code says why there is no update, or why it was not installed. */
   readonly code: "current" | "pinned" | "local" | "kept" | InstallFaultCode;
   /** Why, in one or more sentences. */
   readonly reason: string;
-  /** What to do. Absent: nothing needs to be done. */
+  /** What to do. Absent: nothing. */
   readonly hint?: string | undefined;
 }
 
 /** What was updated, what was not, and what was compared. */
 export interface UpdateResult {
-  /** Tells it from a fault. Some skills may still be in `skipped`. */
+  /** Distinguishes it from a fault. Some skills may still be in `skipped`. */
   readonly ok: true;
-  /** With `dryRun`: what would be. */
+  /** With `dryRun`: what would be updated. */
   readonly updated: readonly UpdatedSkill[];
-  /** Skills that were asked about but not updated. */
+  /** Requested skills that were not updated. */
   readonly skipped: readonly NotUpdated[];
-  /** Of every skill that has a new version, taken or not. */
+  /** For every skill with a new version, installed or not. */
   readonly reviews: readonly UpdateReview[];
-  /** About the folders that were written. Empty with `dryRun`. */
+  /** About the written folders. Empty with `dryRun`. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What came of an update, or why nothing was updated. */
+/** The result of an update, or why nothing was updated. */
 export type UpdateOutcome = UpdateResult | FaultOutcome;
 
-/** Whether nobody may take it unseen. */
+/** Whether it needs a review. */
 export function isRisky({ risks, newFindings, isMovedTag, isBaseMissing }: UpdateReview): boolean {
   return risks.length > 0 || needsReview(newFindings) || isMovedTag || isBaseMissing;
 }

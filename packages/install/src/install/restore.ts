@@ -1,7 +1,7 @@
 /**
- * `install` without a source: what the locks record is put back, byte for byte, and no lock is changed. What is there and
- * right costs no network; what is not is fetched again, and goes into the store only if it is what the lock says. With
- * `frozen`, whatever is there and differs is a fault, and nothing is repaired.
+ * `install` without a source: restores what the locks record, byte for byte, without changing a lock. What is present
+ * and correct needs no network; the rest is fetched again, and enters the store only if it matches the lock. With
+ * `frozen`, any difference is a fault, and nothing is repaired.
  */
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -43,12 +43,14 @@ import {
 import { refuseBlocked } from "./review-skills.ts";
 import { scanFetched } from "./scan-fetched.ts";
 
-/** An entry of a lock, and what there is of it. */
+/** A lock entry, and what exists of it. */
 interface LockedSkillState extends LockedEntry {
   /** Where the catalog reads it. */
   readonly folder: string;
   readonly store: CopyState;
-  /** Of the project's own copy; of a linked folder, whether it is there. `outside`: a link leads out of the project. */
+  /**
+   * For the project's own copy; for a linked folder, whether it exists. `outside`: a link points outside the project.
+   */
   readonly inPlace: CopyState | "outside";
 }
 
@@ -99,7 +101,7 @@ function lookAt({ entry, lockFile }: LockedEntry, { places }: InstallParts): Loc
   return { entry, lockFile, folder, store, inPlace: entry.linked || entry.copied ? place() : store };
 }
 
-/** What needs nothing to be done, or must not have it restored. */
+/** Entries that need nothing, or must not be restored. */
 function settle(
   { entry, lockFile, folder, inPlace }: LockedSkillState,
   { frozen, force }: InstallRequest,
@@ -108,30 +110,30 @@ function settle(
   const name = calledAs(entry);
   const strange = frozen ? findForeignPlace(entry, { places, lockFile }) : undefined;
   if (strange !== undefined) {
-    const reason = `\`${strange}\` is not what the lock records.`;
-    const hint = "Move it away, then run `metier install`; with `--force` it is moved aside.";
+    const reason = `\`${strange}\` does not match the lock.`;
+    const hint = "Move it away, then run `metier install`; `--force` moves it aside for you.";
     return { name, code: "install.differs", reason, hint };
   }
-  if (inPlace === "intact") return { name, code: "same", reason: "It is there, as the lock records it." };
+  if (inPlace === "intact") return { name, code: "same", reason: "It is present and matches the lock." };
   if (inPlace === "outside") {
-    const reason = `A link on the way to \`${folder}\` leads out of the project, so it is left alone.`;
-    const hint = "Look at who made the link; put a folder in its place, then run `metier install`.";
+    const reason = `A link in the path of \`${folder}\` points outside the project, so Metier did not touch it.`;
+    const hint = "Check who made the link; replace it with a folder, then run `metier install`.";
     return { name, code: "install.differs", reason, hint };
   }
   if (entry.linked) {
-    const hint = `Put the folder back, or take the skill out of the lock with \`metier remove ${name}\`.`;
-    return { name, code: "install.differs", reason: `The linked folder \`${folder}\` is not there.`, hint };
+    const hint = `Put the folder back, or remove the skill from the lock with \`metier remove ${name}\`.`;
+    return { name, code: "install.differs", reason: `The linked folder \`${folder}\` does not exist.`, hint };
   }
   const isOwn = entry.copied === true;
   if (inPlace !== "changed" || (!frozen && (!isOwn || force))) return undefined;
-  const reason = `\`${folder}\` is not what the lock records (${entry.digest}).`;
+  const reason = `\`${folder}\` does not match the lock (${entry.digest}).`;
   const hint = isOwn
-    ? "`metier verify` shows what was changed; `metier install --force` overwrites it."
-    : "`metier verify` shows what was changed; `metier install` without `--frozen` restores it.";
+    ? "See the changes with `metier verify`; overwrite them with `metier install --force`."
+    : "See the changes with `metier verify`; restore it with `metier install` without `--frozen`.";
   return { name, code: "install.differs", reason, hint };
 }
 
-/** Only what is there can be put anywhere else. */
+/** Only what is present can be put anywhere else. */
 function restorePlaces(
   { entry, folder, lockFile }: LockedSkillState,
   { force, signal }: InstallRequest,
@@ -178,7 +180,7 @@ function describeRestored({ entry, lockFile, folder }: LockedSkillState): Instal
   return { name: calledAs(entry), lock: lockFile.owner, digest: entry.digest, path: folder };
 }
 
-/** All of one version of one source; at least one. */
+/** All from one version of one source; at least one. */
 export async function fetchLocked(
   states: readonly LockedEntry[],
   fetching: Fetching,
@@ -200,7 +202,7 @@ export async function fetchLocked(
   return { failed, findings };
 }
 
-/** A copy goes there: two entries may have the same folder, or one inside the other's. */
+/** A copy goes there: two entries may have the same folder, or nested ones. */
 function store(
   entry: LockEntry,
   lock: LockFile,
@@ -221,7 +223,7 @@ async function fetchVersion(
   const owners = states.map(({ lockFile }) => lockFile.owner);
   const parsed = parseLockedAddress(first?.source ?? "", owners, fetching.parts);
   if (!parsed.ok) return parsed;
-  // Only what is needed of a large repository, if it is one thing.
+  // Only the needed part of a large repository, if it is one thing.
   const path = states.length === 1 ? (first?.path ?? "") : "";
   const address = pinAddress(parsed.value, { resolved: first?.resolved ?? "" }, path);
   const wanted = states.map(({ entry }) => entry.name);
@@ -229,7 +231,7 @@ async function fetchVersion(
   return outcome.ok ? done(realPathOr(outcome.value.folder)) : outcome;
 }
 
-/** Why it is not put into the store; nothing if it may. */
+/** Why it may not enter the store; `undefined` if it may. */
 async function judge(
   entry: LockEntry,
   source: string,
@@ -237,12 +239,13 @@ async function judge(
   findings: SkillFinding[],
 ): Promise<FailedSkill | undefined> {
   const folder = folderOf(entry, source);
-  if (!isInside(folder, source)) return differs(entry, `Its path \`${entry.path}\` leads out of the source.`);
+  if (!isInside(folder, source))
+    return differs(entry, `Its path \`${entry.path}\` points outside the source.`);
   const identified = identifyFolder(folder);
   if (!identified.ok) return differs(entry, identified.refusal.message);
   const { digest } = identified.value;
   if (digest !== entry.digest)
-    return differs(entry, `It has the content \`${digest}\` now, not \`${entry.digest}\`.`);
+    return differs(entry, `Its content is now \`${digest}\`, not \`${entry.digest}\`.`);
   const name = calledAs(entry);
   const report = await scanFetched(folder, name, parts.scan);
   findings.push(...report.findings.map((finding) => ({ skill: name, ...finding })));
@@ -259,7 +262,7 @@ function differs(entry: LockEntry, what: string): FailedSkill {
   return {
     name,
     code: "install.differs",
-    reason: `\`${entry.source}\` no longer gives what the lock records of \`${name}\` (${entry.resolved}). ${what}`,
-    hint: `\`metier update ${name}\` takes what is there now, after you have looked at it.`,
+    reason: `\`${entry.source}\` no longer provides \`${name}\` as the lock records it (${entry.resolved}). ${what}`,
+    hint: `Review and install the current version with \`metier update ${name}\`.`,
   };
 }

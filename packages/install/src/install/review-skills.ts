@@ -1,6 +1,6 @@
 /**
- * The look before the leap: every planned skill is scanned and described (how much, what in it can run, what it asks for),
- * without executing any of it, and whoever can be asked decides. Findings that block are refused, whoever asks.
+ * The review before installing: every planned skill is scanned and described (its size, what in it can run, what it
+ * asks for) without executing any of it, and the user decides. Blocking findings are always refused.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ export async function reviewSkills(
 ): Promise<ReviewOutcome> {
   const { request, parts, scans } = context;
   const folders = planned.map(({ skill, called }) => ({ directory: skill.directory, called }));
-  const summaries = planned.map(({ skill }) => describeSkill(skill)); // Another core may be scanning meanwhile.
+  const summaries = planned.map(({ skill }) => describeSkill(skill)); // Another core may be scanning in the meantime.
   const tell = (done: number, total: number): void => request.onProgress?.({ what: "Scanning", done, total });
   const scanned = planned.length === 0 ? [] : await scans.of(folders, tell);
   const looked = planned.flatMap((plan, index): readonly Looked[] => {
@@ -95,31 +95,31 @@ function refuseUnreviewed({ called, findings }: ReviewedSkill): SkippedSkill {
   return {
     name: called,
     code: "install.unreviewed",
-    reason: `The scan found ${ids.join(", ")}, and there is no terminal to ask in; so the answer is no.`,
-    hint: "Look at the findings, then use `--yes`, or run the command in a terminal.",
+    reason: `The scan found ${ids.join(", ")}, and there is no terminal to ask in, so nothing was installed.`,
+    hint: "Review the findings, then pass `--yes`, or run the command in a terminal.",
   };
 }
 
-/** `findings` are the ones that block. */
+/** `findings` are the blocking ones. */
 export function refuseBlocked(name: string, findings: readonly Finding[]): FailedSkill {
   const ids = [...new Set(findings.map(({ id }) => `\`${id}\``))].join(", ");
   return {
     name,
     code: "install.blocked",
-    reason: `The scan found what no option lets pass: ${ids}.`,
-    hint: "`metier scan --rules` explains it. If it is harmless, `--write-baseline FILE` accepts it in a file, which `--baseline FILE` or `scan.baseline` in your config names.",
+    reason: `The scan found a danger that no option overrides: ${ids}.`,
+    hint: "See the rules with `metier scan --rules`. If the finding is harmless, accept it with `--write-baseline FILE`, then pass `--baseline FILE` or name the file in `scan.baseline`.",
   };
 }
 
-/** Lists are empty where the skill has or asks for nothing of the kind. */
+/** Lists are empty if the skill has or asks for nothing of that kind. */
 export interface SkillSummary {
-  /** The skill's own name, which may differ from what it is called here. */
+  /** The skill's own name, which may differ from its name here. */
   readonly name: string;
-  /** As its manifest says. */
+  /** From its manifest. */
   readonly description: string;
-  /** As its manifest says. Absent: it names none. */
+  /** From its manifest. Absent: none. */
   readonly version?: string | undefined;
-  /** As its manifest says. Absent: it names none. */
+  /** From its manifest. Absent: none. */
   readonly license?: string | undefined;
   /** Inside the source, with `/` between segments; `""` is its root. */
   readonly path: string;
@@ -131,27 +131,27 @@ export interface SkillSummary {
   readonly bytes: number;
   /** Files that can run, by what runs them: `python`, `shell`, … */
   readonly scripts: readonly ScriptGroup[];
-  /** Tools that it wants to use without a question. */
+  /** Tools it wants to use without asking. */
   readonly allowedTools: readonly string[];
   /** Tools that must exist before a run starts. */
   readonly requiredTools: readonly string[];
-  /** Environment variables that it receives or requires. */
+  /** Environment variables it receives or requires. */
   readonly env: readonly string[];
-  /** Domains that a run wants to reach. */
+  /** Domains a run wants to reach. */
   readonly network: readonly string[];
-  /** Paths that a run wants to read. */
+  /** Paths a run wants to read. */
   readonly reads: readonly string[];
-  /** Paths that a run wants to write. */
+  /** Paths a run wants to write. */
   readonly writes: readonly string[];
   /** Debian packages. */
   readonly packages: readonly string[];
   /** Files that name Python or Node packages. */
   readonly dependencies: readonly string[];
-  /** Capabilities that it wants to use, each as `namespace.name`. */
+  /** Capabilities it wants to use, each as `namespace.name`. */
   readonly capabilities: readonly string[];
-  /** Tools that it brings as code, each as `path/module:ExportName`. */
+  /** Tools it ships as code, each as `path/module:ExportName`. */
   readonly toolsets: readonly string[];
-  /** Events at which it wants commands of its own to run. */
+  /** Events at which it wants to run its own commands. */
   readonly hooks: readonly string[];
   /** Commands in its text, which run before the text is read. */
   readonly commands: readonly string[];
@@ -159,9 +159,9 @@ export interface SkillSummary {
   readonly mcp: readonly string[];
   /** What validation says about its files. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What the scan found, without what the scan policy accepts. */
+  /** The scan's findings, without what the scan policy accepts. */
   readonly findings: readonly Finding[];
-  /** What the scan did not look at, or not wholly. */
+  /** What the scan did not check, or only in part. */
   readonly unscanned: readonly SkippedPart[];
 }
 
@@ -169,7 +169,7 @@ export interface SkillSummary {
 export interface ScriptGroup {
   /** What runs them: a language, an interpreter, `binary` or `executable`. */
   readonly language: string;
-  /** Below the skill's folder, with `/` between segments. */
+  /** In the skill's folder, with `/` between segments. */
   readonly paths: readonly string[];
 }
 
@@ -177,7 +177,7 @@ export function summariseSkill(skill: ValidSkill, scan: FetchedScan): SkillSumma
   return { ...describeSkill(skill), ...scan };
 }
 
-/** All but what a scan tells. */
+/** Everything except the scan's result. */
 function describeSkill(skill: ValidSkill): Omit<SkillSummary, keyof FetchedScan> {
   const { manifest, path, directory, digest, files, diagnostics } = skill;
   const { name, description, version, license, sandbox } = manifest;
@@ -232,7 +232,7 @@ function groupScripts(directory: string, files: readonly IdentifiedFile[]): read
 const PROGRAMS: ReadonlySet<string> = new Set(["executable", "bytecode", "wasm"]);
 const SHEBANG = /^#!\s*(?:\S*\/env\s+(?:-\S+\s+)*)?(?:\S*\/)?([\w.+-]+)/;
 
-/** What runs it; `undefined` for what nobody runs. */
+/** What runs it; `undefined` if nothing does. */
 function languageIn(directory: string, { path, executable }: IdentifiedFile): string | undefined {
   const head = readHead(join(directory, path));
   const text = head.toString("latin1");

@@ -1,6 +1,6 @@
 /**
- * One step back: the version before the last update becomes the installed one again, and the other way round. Only the lock
- * is changed; the store has the version, or it is fetched again and must be, byte for byte, what the lock recorded of it.
+ * One step back: swaps the installed version with the one before the last update. Only the lock changes; the store has
+ * the version, or it is fetched again and must match the lock byte for byte.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { presentFields } from "@metier/base/json";
@@ -34,12 +34,12 @@ import type { InstallParts, InstallRequest } from "./requests.ts";
 import { fetchLocked } from "./restore.ts";
 import { type EditedFolder, findEdited, heldFolders, keepAside } from "./update/review-update.ts";
 
-/** Which lock is meant, and whether to overwrite what was changed by hand. */
+/** Which lock, and whether to overwrite edits. */
 export interface RollbackOptions
   extends Pick<InstalledWish, "project">,
     Pick<InstallRequest, "force" | "signal" | "onProgress"> {}
 
-/** The version that a skill was taken back to, or why it stays as it is. */
+/** The version that a skill was rolled back to, or why it was not. */
 export type RollbackOutcome =
   | {
       readonly ok: true;
@@ -49,7 +49,7 @@ export type RollbackOutcome =
       readonly to: VersionMark;
       /** The skill's folder. */
       readonly path: string;
-      /** Where what was changed by hand has been put. */
+      /** Where the edits were saved. */
       readonly kept: readonly string[];
       readonly diagnostics: readonly Diagnostic[];
     }
@@ -82,7 +82,7 @@ async function stepBack(
   return missing ?? goBack(one, earlier, edited.value, parts);
 }
 
-/** What the lock says after the step; the way back is recorded the same way. */
+/** The lock entry after the step; the way back is recorded the same way. */
 function earlierEntry(entry: LockEntry): LockEntry | undefined {
   const { previous, ref: _, ...rest } = entry;
   if (previous === undefined) return undefined;
@@ -107,8 +107,8 @@ async function fetchMissing(
   );
   const failed = fetched.failed.get(entry);
   if (failed === undefined) return undefined;
-  const message = `The version before is no longer on this machine, and cannot be had again. ${failed.reason}`;
-  return faulty(failed.code, message, failed.hint ?? "What is installed stays as it is.");
+  const message = `The previous version is no longer on this machine and cannot be fetched again. ${failed.reason}`;
+  return faulty(failed.code, message, failed.hint ?? "The installed version stays as it is.");
 }
 
 function goBack(
@@ -127,7 +127,7 @@ function goBack(
   });
   if (!changed.ok) return lockFault(changed.refusal);
   if (isOther) {
-    const message = `Another process updated or removed \`${called}\` meanwhile; nothing was changed.`;
+    const message = `Another process just updated or removed \`${called}\`; nothing was changed.`;
     return faulty("install.changed", message, "Run the command again.");
   }
   const context = { places, lockFile };
@@ -147,23 +147,23 @@ function severalMeant(name: string): Refused<InstallFault> {
   return faulty(
     "install.choice",
     `\`${name}\` is installed more than once: for you and in this project, or under several names.`,
-    "Use `--project` or `--no-project` to say which lock is meant, and the name that `metier list` shows.",
+    "Choose a lock with `--project` or `--no-project`, and use the name that `metier list` shows.",
   );
 }
 
 function nothingBefore(entry: LockEntry): Refused<InstallFault> {
   const name = calledAs(entry);
   const why = entry.linked
-    ? "it is a folder that is used in place"
-    : "it was not updated since it was installed";
-  const hint = "`metier install` with `--ref` and `--force` installs any version that its source has.";
-  return faulty("install.no_previous", `There is no version of \`${name}\` to go back to: ${why}.`, hint);
+    ? "it is a folder used in place"
+    : "it has not been updated since it was installed";
+  const hint = "Install any version of its source with `metier install`, `--ref` and `--force`.";
+  return faulty("install.no_previous", `\`${name}\` has no earlier version: ${why}.`, hint);
 }
 
 function changedByHand(name: string, { folder }: EditedFolder): Refused<InstallFault> {
   return faulty(
     "install.conflict",
-    `\`${folder}\` was changed by hand, and going back would overwrite it.`,
-    `\`metier verify ${name}\` shows what was changed; \`--force\` goes back and keeps a copy of it.`,
+    `\`${folder}\` was edited, and a rollback would overwrite it.`,
+    `See the changes with \`metier verify ${name}\`; \`--force\` rolls back and keeps a copy of them.`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The scans of what was fetched. Where everything that a source has is asked for, they begin as soon as its skills are found,
- * on another core, while those are read and identified; what is not known by then is scanned when it is asked for.
+ * Scans what was fetched. If everything in a source is requested, scanning starts on another core as soon as skills are
+ * found, while they are read and identified; the rest is scanned on request.
  */
 import type { Finding, ScanPolicy, ScanReport, SkippedPart } from "@metier/scan";
 import { judgeFindings, type ScanPool } from "@metier/scan/engine";
@@ -12,14 +12,14 @@ export interface FetchedScan {
 
 interface ScannedFolder {
   readonly directory: string;
-  /** What it is going to be called. */
+  /** Its future name. */
   readonly called: string;
 }
 
 export interface FetchedScans {
-  /** A skill was found, which nobody has chosen yet. */
+  /** A skill was found, but not selected yet. */
   begin(directory: string): void;
-  /** Once, in the order given. */
+  /** Once, in the given order. */
   of(
     skills: readonly ScannedFolder[],
     onSkill: (done: number, total: number) => void,
@@ -27,7 +27,7 @@ export interface FetchedScans {
   close(): Promise<void>;
 }
 
-/** `isAll`: whatever is found is going to be scanned. */
+/** `isAll`: whatever is found will be scanned. */
 export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedScans {
   const begun = new Set<string>();
   // Loaded while the source is fetched.
@@ -38,7 +38,7 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
       pool = opened;
       opened.warm();
     },
-    () => undefined, // Whoever asks for the scans meets the fault.
+    () => undefined, // The caller that asks for the scans gets the error.
   );
   const scanAll = async (
     skills: readonly ScannedFolder[],
@@ -67,7 +67,7 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
       const scans: FetchedScan[] = [];
       for (const { directory, called } of skills) {
         const report = reports.get(directory);
-        // Some rules are about the name, and it is not always called by its own.
+        // Some rules are about the name, and it may get another one.
         const isIt = report?.name === called;
         scans.push(isIt ? judge(report, directory, policy) : await scanFetched(directory, called, policy));
       }
@@ -80,7 +80,7 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
   };
 }
 
-/** The grammars behind a scan are loaded by the first one. */
+/** The first scan loads the grammars. */
 async function openPool({ ignore, knownNames }: ScanPolicy): Promise<ScanPool> {
   const { openScanPool } = await import("@metier/scan/engine");
   return openScanPool({ ignore, knownNames, identify: false });

@@ -1,8 +1,8 @@
 /**
- * How much a source may hold, and what may be in it, entry by entry and before anything is written: names that mean the
- * same everywhere and show what they are, links that stay inside, plain files only, and not too much of anything. The one
- * rule book for archives, repositories and folders; and the writer that keeps to it: into an empty folder and nowhere else,
- * every file new, links last of all, when no file can follow them any more, and of modes only the executable bit.
+ * What a source may contain and how much, checked entry by entry before anything is written: names that mean the same
+ * everywhere and have no hidden characters, links that stay inside, only plain files, and bounded amounts. The same
+ * rules for archives, repositories and folders; and the writer that follows them: only into an empty folder, every file
+ * new, links last, when no file can follow them anymore, and only the executable bit of modes.
  */
 import {
   closeSync,
@@ -23,12 +23,12 @@ import { damaged, limited, RefusedTree } from "./install-fault.ts";
 
 export interface SourceLimits {
   readonly files: number;
-  /** Of all files together; what is downloaded for them may have as many. */
+  /** For all files together; a download may have as many bytes. */
   readonly bytes: number;
   readonly fileBytes: number;
-  /** Of folders in one another. */
+  /** Of nested folders. */
   readonly depth: number;
-  /** Of one path, in UTF-8. */
+  /** For one path, in UTF-8. */
   readonly pathBytes: number;
   /** How long a server may be silent. */
   readonly idleMs: number;
@@ -46,10 +46,10 @@ export const SOURCE_LIMITS: SourceLimits = {
   totalMs: 600_000,
 };
 
-/** Files and folders; a tree of nothing but folders is one, too. */
+/** Files and folders; also limits a tree of only folders. */
 export const MAX_ENTRIES_PER_FILE: number = 4;
 
-/** What is wrong with a folder that is to be installed; errors among it mean that it must not be. No link is followed. */
+/** Problems of a folder to be installed; with errors it must not be. Follows no links. */
 export function checkTree(folder: string, limits: SourceLimits = SOURCE_LIMITS): readonly Diagnostic[] {
   const listing = listFiles(folder, limits.files * MAX_ENTRIES_PER_FILE);
   if (!listing.ok) {
@@ -69,20 +69,20 @@ export function checkTree(folder: string, limits: SourceLimits = SOURCE_LIMITS):
     const { size, mode } = lstatSync(file);
     const target = kind === "link" ? readlinkSync(file) : undefined;
     found.push(...check({ path, kind, bytes: kind === "file" ? size : 0, mode, target }));
-    if (found.some(({ code }) => code === "tree.limit")) break; // What comes after it is too much as well.
+    if (found.some(({ code }) => code === "tree.limit")) break; // What follows exceeds the limit as well.
   }
   return found;
 }
 
 export interface FetchedEntry {
-  /** Below the source's root, with `/` between segments. */
+  /** Inside the source's root, with `/` between segments. */
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "special";
-  /** Of a file. */
+  /** For a file. */
   readonly bytes: number;
-  /** Of a link. */
+  /** For a link. */
   readonly target?: string | undefined;
-  /** Permission bits, where there are any. */
+  /** Permission bits, if any. */
   readonly mode?: number;
 }
 
@@ -90,19 +90,19 @@ type Known = Pick<FetchedEntry, "path" | "kind">;
 
 type Report = (code: DiagnosticCode, message: string, hint?: string) => void;
 
-const NARROW = "Name the path of one skill in the address, so that the rest is not fetched.";
+const NARROW = "Name the path of one skill in the address, so that only that is fetched.";
 const SETUID_OR_SETGID = 0o6000;
 /** How Windows and macOS may spell it. */
 const GIT_FOLDER = /^(?:\.git|git~1)[. ]*(?::.*)?$/i;
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³])(?:\.|$)/i;
 const NOT_ON_WINDOWS = /[<>:"|?*]|[. ]$/;
 
-/** Takes the entries of one source, in any order; gives what is wrong with each. */
+/** Takes the entries of one source in any order; returns what is wrong with each. */
 export function startEntryCheck(
   folder: string,
   limits: SourceLimits,
 ): (entry: FetchedEntry) => readonly Diagnostic[] {
-  /** By what a file system that ignores case and Unicode forms makes of a path. */
+  /** Keyed by how a file system that ignores case and Unicode forms sees a path. */
   const known = new Map<string, Known>();
   let files = 0;
   let bytes = 0;
@@ -113,10 +113,10 @@ export function startEntryCheck(
     if (there === undefined) known.set(folded, { path, kind });
     else if (there.path !== path) {
       const both = `${showPath(there.path)} and ${showPath(path)}`;
-      const what = `${both} are one name where letter case or Unicode forms make no difference.`;
+      const what = `${both} are the same name on systems that ignore letter case or Unicode forms.`;
       report("tree.twins", what, NARROW);
     } else if (there.kind !== "folder" || kind !== "folder") {
-      report("tree.name", `${showPath(path)} is there twice: as a ${there.kind} and as a ${kind}.`);
+      report("tree.name", `${showPath(path)} appears twice: as a ${there.kind} and as a ${kind}.`);
     }
   };
   const count = (entry: FetchedEntry, report: Report): void => {
@@ -124,7 +124,7 @@ export function startEntryCheck(
     bytes += entry.bytes;
     if (files > limits.files) report("tree.limit", `It has more than ${limits.files} files.`, NARROW);
     if (entry.bytes > limits.fileBytes) {
-      const what = `${showPath(entry.path)} has ${entry.bytes} bytes; ${limits.fileBytes} are allowed.`;
+      const what = `${showPath(entry.path)} has ${entry.bytes} bytes; the limit is ${limits.fileBytes} bytes.`;
       report("tree.limit", what);
     }
     if (bytes > limits.bytes) report("tree.limit", `It has more than ${limits.bytes} bytes.`, NARROW);
@@ -150,22 +150,25 @@ export function startEntryCheck(
   };
 }
 
-/** Without segments: it is refused, and nothing more can be said of it. */
+/** Without segments: it is refused, and nothing more can be said about it. */
 function checkPath(path: string, limits: SourceLimits, refuse: Report): readonly string[] {
   const checked = checkContainedPath(path);
   if (!checked.ok) {
-    refuse("tree.name", `A name in it cannot be used: ${checked.message}`);
+    refuse("tree.name", `It contains an invalid name: ${checked.message}`);
     return [];
   }
   const { segments } = checked;
   if (segments.length > limits.depth) {
     const depth = segments.length;
-    refuse("tree.limit", `${showPath(path)} lies ${depth} folders deep; ${limits.depth} are allowed.`);
+    refuse("tree.limit", `${showPath(path)} is ${depth} folders deep; the limit is ${limits.depth}.`);
     return [];
   }
   const bytes = Buffer.byteLength(path);
   if (bytes > limits.pathBytes) {
-    refuse("tree.limit", `The path ${showPath(path)} has ${bytes} bytes; ${limits.pathBytes} are allowed.`);
+    refuse(
+      "tree.limit",
+      `The path ${showPath(path)} has ${bytes} bytes; the limit is ${limits.pathBytes} bytes.`,
+    );
     return [];
   }
   return segments;
@@ -174,10 +177,10 @@ function checkPath(path: string, limits: SourceLimits, refuse: Report): readonly
 function checkName(name: string, path: string, refuse: Report, warn: Report): void {
   const visible = takeOutInvisible(name);
   if (visible.hidden.length > 0 || /[\x80-\x9f\u2028\u2029]/.test(name)) {
-    refuse("tree.name", `The name ${showPath(path)} has characters that cannot be seen.`);
+    refuse("tree.name", `The name ${showPath(path)} contains invisible characters.`);
   }
   if (GIT_FOLDER.test(visible.text)) {
-    refuse("tree.name", `${showPath(path)} would be a folder of git, which can make it execute things.`);
+    refuse("tree.name", `${showPath(path)} would be a git folder, which can make git run programs.`);
   }
   if (DEVICE_NAME.test(name) || NOT_ON_WINDOWS.test(name)) {
     warn("tree.unportable-name", `${showPath(path)} cannot exist on Windows.`);
@@ -190,20 +193,20 @@ function checkKind(
   refuse: Report,
 ): void {
   if (kind === "special")
-    refuse("tree.special-file", `${showPath(path)} is no file: a device, a FIFO or a socket.`);
+    refuse("tree.special-file", `${showPath(path)} is not a file, but a device, a FIFO or a socket.`);
   if (kind === "file" && (mode & SETUID_OR_SETGID) !== 0) {
     const what = `${showPath(path)} has a setuid or setgid bit.`;
-    refuse("tree.special-file", what, "Take it away with `chmod a-s`.");
+    refuse("tree.special-file", what, "Remove it with `chmod a-s`.");
   }
   if (kind === "link" && !staysInside(target, segments.length - 1)) {
-    const what = `${showPath(path)} is a link to ${showPath(target)}, which may lead out of the source.`;
+    const what = `${showPath(path)} is a link to ${showPath(target)}, which may point outside the source.`;
     refuse("tree.link", what, NARROW);
   }
 }
 
 /**
- * Up only at the beginning and no further than the root: each step down then leads to a folder, or to another link of
- * which the same is true, so that no chain of them leads out.
+ * `..` only at the start and no further than the root: each step down then leads to a folder, or to another link with
+ * the same property, so no chain of links leads out.
  */
 function staysInside(target: string, folders: number): boolean {
   if (target === "" || target.startsWith("/") || /[\\\x00-\x1f\x7f]/.test(target)) return false;
@@ -216,28 +219,30 @@ function staysInside(target: string, folders: number): boolean {
 
 const MAX_TARGET_BYTES = 1024;
 
-/** What a file system that ignores case and Unicode forms makes of it: both ways, since `ß` is `SS` and `ſ` is `S`. */
+/**
+ * How a file system that ignores case and Unicode forms sees it: in both directions, since `ß` is `SS` and `ſ` is `S`.
+ */
 function foldPath(path: string): string {
   return path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }
 
 interface TreeFile {
   readonly executable: boolean;
-  /** Permission bits, where there are any. */
+  /** Permission bits, if any. */
   readonly mode?: number;
-  /** As announced; neither more nor fewer bytes are taken. */
+  /** As declared; the number of bytes must match. */
   readonly size: number;
   readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Paths are below the folder, with `/`. Everything throws `RefusedTree` for what may not be. */
+/** Paths are inside the folder, with `/`. Everything throws `RefusedTree` for what is not allowed. */
 interface TreeWriter {
   addFolder(path: string): void;
   addFile(path: string, file: TreeFile): Promise<void>;
-  /** A file whose content is there as a whole. */
+  /** A file whose content is complete. */
   addBytes(path: string, executable: boolean, bytes: Uint8Array): void;
   addLink(path: string, target: string): void;
-  /** Makes the links; gives what is worth knowing of the tree, none of it an error. */
+  /** Creates the links; returns notes about the tree, without errors. */
   finish(): readonly Diagnostic[];
 }
 
@@ -249,7 +254,7 @@ export function createTreeWriter(folder: string, limits: SourceLimits): TreeWrit
   const links: { readonly file: string; readonly target: string }[] = [];
   const remarks: Diagnostic[] = [];
 
-  /** The place of an entry that may be written, in a folder that is there. */
+  /** The path of an entry that may be written, in an existing folder. */
   const admit = (entry: FetchedEntry): string => {
     const found = check(entry);
     const wrong = found.find(({ severity }) => severity === "error");
@@ -278,13 +283,13 @@ export function createTreeWriter(folder: string, limits: SourceLimits): TreeWrit
     async addFile(path, { executable, mode = 0, size, content }) {
       const file = admit({ path, kind: "file", bytes: size });
       if ((mode & SETUID_OR_SETGID) !== 0) {
-        const message = `${showPath(path)} has a setuid or setgid bit at its source; it is not taken over.`;
+        const message = `${showPath(path)} has a setuid or setgid bit at its source; the bit was dropped.`;
         remarks.push({ code: "tree.mode-dropped", severity: "warning", path: join(folder, path), message });
       }
       const written = await writeNew(file, executable, content, size);
       if (written === size) return;
       throw damaged(
-        `${showPath(path)} has ${written > size ? "more" : "fewer"} bytes than the ${size} it announces.`,
+        `${showPath(path)} has ${written > size ? "more" : "fewer"} bytes than the ${size} it declares.`,
       );
     },
     addBytes(path, executable, bytes) {
@@ -301,7 +306,7 @@ export function createTreeWriter(folder: string, limits: SourceLimits): TreeWrit
   };
 }
 
-/** How many bytes there were, of which not more than `size` are written. */
+/** Returns the number of bytes, of which at most `size` are written. */
 async function writeNew(
   file: string,
   executable: boolean,
@@ -320,7 +325,7 @@ function modeOf(executable: boolean): number {
   return executable ? 0o755 : 0o644;
 }
 
-/** How many bytes there are; no more than `size` of them are written. */
+/** Returns the number of bytes; at most `size` are written. */
 async function writeExactly(descriptor: number, content: TreeFile["content"], size: number): Promise<number> {
   let written = 0;
   for await (const chunk of content) {

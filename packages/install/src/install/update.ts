@@ -1,7 +1,7 @@
 /**
- * How installed skills are updated: what the sources have now is fetched into the quarantine and compared with what is
- * installed and with what was changed by hand; someone decides; what is taken goes into the store, and then the lock is
- * replaced, which is the moment at which it is updated. The version before stays for a rollback. A new version is untrusted.
+ * How installed skills are updated: the sources' current versions are fetched into the quarantine and compared with
+ * what is installed and edited; the user decides; then they enter the store and the lock is replaced, which completes
+ * the update. The previous version stays for a rollback. A new version is untrusted.
  */
 import { cpSync } from "node:fs";
 import { join } from "node:path";
@@ -94,7 +94,7 @@ async function update(
   return done({ updated, skipped, reviews, diagnostics });
 }
 
-/** Who decides on each, once someone was asked about all of them. */
+/** Who decides on each, after the question about all of them. */
 async function decideTogether(
   reviews: readonly UpdateReview[],
   { request, parts, decisions }: Updating,
@@ -107,7 +107,7 @@ async function decideTogether(
 }
 
 function cancelled(): Refused<InstallFault> {
-  return faulty("cancelled", "Cancelled; nothing was updated.", "Run the command again when you want it.");
+  return faulty("cancelled", "Cancelled; nothing was updated.", "Run the command again when you are ready.");
 }
 
 async function compareAll(
@@ -145,7 +145,7 @@ function describeSkipped(
   return { ...known, code, reason: message, hint };
 }
 
-/** All of one lock at once. `skipped`: all of them, when the lock could not be replaced. */
+/** All of one lock at once. `skipped`: all of them, if the lock could not be replaced. */
 function carryOut(
   group: readonly Candidate[],
   lockFile: LockFile,
@@ -164,7 +164,7 @@ function carryOut(
   const finish = { places: parts.places, lockFile };
   const diagnostics = group.flatMap(({ one, review }, index) => {
     const entry = plans[index]?.entry ?? one.entry;
-    // What was shown to whoever decided, and what Metier itself put there.
+    // What the user saw when they decided, and what Metier itself put there.
     const replaceable = [...ownDigests(one.entry), ...review.local.map(({ digest }) => digest)];
     return followCopies(entry, replaceable, finish);
   });
@@ -174,7 +174,7 @@ function carryOut(
   return { updated, skipped: [], diagnostics: [...diagnostics, ...tidyStore(finish)] };
 }
 
-/** From a copy of its own: two entries may have come from one folder. */
+/** From its own copy: two entries may have come from one folder. */
 function planUpdate({ one, upstream }: Candidate, quarantine: Quarantine): PlannedSkill {
   const directory = join(quarantine.makeFolder(), "skill");
   cpSync(realPathOr(upstream.skill.directory), directory, { recursive: true, verbatimSymlinks: true });

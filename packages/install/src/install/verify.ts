@@ -1,6 +1,6 @@
 /**
- * `verify`: whether what lies on this machine is what the locks record and what was trusted, file by file. Reads only, asks
- * no source, and hashes everything anew.
+ * `verify`: whether the files on this machine match the locks and what was trusted, file by file. Only reads, asks no
+ * source, and hashes everything again.
  */
 import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -30,25 +30,25 @@ import { stateOfPlace } from "./clients.ts";
 import type { InstallFault } from "./install-fault.ts";
 import type { InstallParts, InstallRequest } from "./requests.ts";
 
-/** A folder, held against a lock. */
+/** A folder compared with a lock. */
 export interface VerifiedFolder {
   /** Absolute path. */
   readonly folder: string;
-  /** Whether it is as the lock records. */
+  /** Whether it matches the lock. */
   readonly ok: boolean;
-  /** Files that differ; `.` stands for the folder where its files cannot be told. */
+  /** Files that differ; `.` stands for the folder if its files are unknown. */
   readonly changes: readonly FileChange[];
-  /** What is wrong, or worth knowing, in a sentence. */
+  /** What is wrong, or a note, as a sentence. */
   readonly note?: string;
 }
 
-/** It is `ok` together with its copies; `changes` are those of the folder that is used. */
+/** `ok` includes its copies; `changes` are those of the folder in use. */
 export interface VerifiedSkill extends VerifiedFolder {
-  /** What it is called here. */
+  /** Its name here. */
   readonly name: string;
   /** Whose lock lists it. */
   readonly lock: LockOwner;
-  /** Content identity that the lock records, `sha256:…`. */
+  /** Content identity in the lock, `sha256:…`. */
   readonly digest: string;
   /** Where else the lock says it is. */
   readonly copies: readonly (VerifiedFolder & {
@@ -57,13 +57,13 @@ export interface VerifiedSkill extends VerifiedFolder {
   })[];
 }
 
-/** Whether installed and trusted skills still are what was recorded. */
+/** Whether installed and trusted skills still match their records. */
 export interface VerifyReport {
-  /** Whether everything is as recorded. */
+  /** Whether everything matches. */
   readonly ok: boolean;
   /** The installed skills that were verified. */
   readonly skills: readonly VerifiedSkill[];
-  /** Trust in single skills whose content is no longer what was trusted, or is no longer there. */
+  /** Trust in single skills whose content changed or no longer exists. */
   readonly grants: readonly VerifiedGrant[];
   /** Why nothing could be verified. */
   readonly fault?: InstallFault;
@@ -86,7 +86,7 @@ export function verifySkills(wish: VerifyRequest, parts: VerifyParts): VerifyRep
   const names = new Set(choice.value.flatMap(({ entry }) => [entry.name, calledAs(entry)]));
   const wanted = readGrants(parts.places).skills.filter(({ name }) => isAll || names.has(name));
   const grants = wanted.map((grant, done) => {
-    wish.onProgress?.({ what: "Verifying what you trust", done, total: wanted.length });
+    wish.onProgress?.({ what: "Verifying trusted skills", done, total: wanted.length });
     return verifyGrant(grant);
   });
   const ok = skills.every((skill) => skill.ok) && grants.every(({ state }) => state !== "changed");
@@ -103,11 +103,11 @@ function verifySkill({ entry, lockFile }: LockedEntry, { places }: VerifyParts):
     return { client: copy.client, ...(verified ?? describePlace(folder, state)) };
   });
   const main = verifyMain(entry, lockFile, places, expected);
-  // A checkout may bring copies along, one of which stands in for the store's folder.
+  // A checkout may contain copies, one of which replaces the store's folder.
   const hasCopy = entry.placed?.some(({ how }, index) => how === "copy" && copies[index]?.ok) ?? false;
   const isStoodIn = hasCopy && isMissing(main.folder);
   const used = isStoodIn
-    ? { folder: main.folder, ok: true, changes: [], note: "A copy stands in for it." }
+    ? { folder: main.folder, ok: true, changes: [], note: "A copy takes its place." }
     : main;
   const ok = used.ok && copies.every((copy) => copy.ok);
   return { name: calledAs(entry), lock: lockFile.owner, digest: entry.digest, ...used, ok, copies };
@@ -125,13 +125,13 @@ function verifyMain(
     (entry.copied && !isWithinOwner(lockFile, folder)) ||
     (entry.linked && !isMissing(folder) && !leadsToOwner(lockFile, folder));
   if (isOutside) {
-    return { folder, ok: false, changes: [], note: "It leads out of the project, so it is not used." };
+    return { folder, ok: false, changes: [], note: "It points outside the project, so it is not used." };
   }
   const verified = verifyFolder(folder, entry, expected);
   if (!entry.linked || isMissing(folder)) return verified;
   const note = verified.ok
     ? "It is used in place."
-    : "It is used in place, and was changed since it was linked.";
+    : "It is used in place, and has changed since it was linked.";
   return { ...verified, ok: true, note };
 }
 
@@ -143,7 +143,7 @@ function verifyFolder(
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) {
     const changes = compareFiles(expected, []);
-    return { folder, ok: false, changes, note: "It is not there; `metier install` restores it." };
+    return { folder, ok: false, changes, note: "It is missing; restore it with `metier install`." };
   }
   const outcome = stats.isDirectory() ? identifyFolder(folder) : undefined;
   if (!outcome?.ok) {
@@ -154,8 +154,8 @@ function verifyFolder(
   if (now.digest === digest) return { folder, ok: true, changes: [] };
   const note =
     now.digest === previous?.digest
-      ? "It is the version before the last update; `metier install` brings it up to date."
-      : "It is not what the lock records.";
+      ? "It is the version before the last update; bring it up to date with `metier install`."
+      : "It does not match the lock.";
   return { folder, ok: false, changes: compareFiles(expected, now.files), note };
 }
 
@@ -171,15 +171,15 @@ function describePlace(folder: string, state: ReturnType<typeof stateOfPlace>): 
   if (state === "right") return { folder, ok: true, changes: [] };
   const change = state === "missing" ? "removed" : "changed";
   const note = {
-    missing: "It is not there; `metier install` makes it again.",
-    earlier: "It leads to another version; `metier install` puts it right.",
+    missing: "It is missing; recreate it with `metier install`.",
+    earlier: "It points to another version; fix it with `metier install`.",
     foreign: "It is not what Metier put there.",
-    refused: "The lock may not name this place.",
+    refused: "The lock must not name this path.",
   }[state];
   return { folder, ok: false, changes: [{ path: ".", change }], note };
 }
 
-/** The files of the version that the lock records: from its list, or from a folder that is that version. */
+/** The files of the recorded version: from its list, or from a folder with that version. */
 function findExpected(
   entry: LockEntry,
   lockFile: LockFile,
@@ -204,7 +204,7 @@ function isMissing(folder: string): boolean {
   return lstatSync(folder, { throwIfNoEntry: false }) === undefined;
 }
 
-/** Trust in a single skill, compared with what is there now. */
+/** Trust in a single skill, compared with its current files. */
 export interface VerifiedGrant {
   /** Name of the skill that was trusted. */
   readonly name: string;
@@ -212,15 +212,15 @@ export interface VerifiedGrant {
   readonly location: string;
   /** Content identity that was trusted, `sha256:…`. */
   readonly digest: string;
-  /** `missing`: nothing stands there any more, as after an update or a removal. */
+  /** `missing`: nothing is there anymore, as after an update or a removal. */
   readonly state: "holds" | "changed" | "missing";
   /** Files that differ from what was trusted. Empty unless `state` is `changed`. */
   readonly changes: readonly FileChange[];
-  /** What changed, in a sentence. Only with `changed`. */
+  /** What changed, as a sentence. Only with `changed`. */
   readonly note?: string | undefined;
 }
 
-/** A skill that was trusted by itself, wherever it stands. */
+/** A skill that was trusted individually, wherever it is. */
 
 function verifyGrant(grant: SkillGrant): VerifiedGrant {
   const { name, location, digest } = grant;
@@ -233,7 +233,7 @@ function verifyGrant(grant: SkillGrant): VerifiedGrant {
   return { ...known, state: "changed", changes: check.changes, note: check.diagnostic?.message };
 }
 
-/** A skill that is one file, among others that are none of its own. */
+/** A skill that is one file, among others that do not belong to it. */
 function isFlat({ location, files }: SkillGrant): boolean {
   return files.length === 1 && files[0]?.path === basename(location) && !isSkillFileName(basename(location));
 }

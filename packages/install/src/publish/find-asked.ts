@@ -1,4 +1,4 @@
-/** Which skills someone means: names of the catalog, and paths of skills or of folders of skills. */
+/** Finds the requested skills: catalog names, and paths of skills or folders of skills. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -16,25 +16,25 @@ import {
 } from "@metier/skills";
 import type { LoadedConfig } from "@metier/skills/config";
 
-/** What publishing needs of a `Metier`. */
+/** What publishing needs from a `Metier`. */
 export interface PublishingHost {
-  /** All skills that it knows. */
+  /** All skills it knows. */
   readonly catalog: Catalog;
   /** The config that was loaded. */
   readonly config: LoadedConfig;
   /** Where Metier keeps its files. */
   readonly places: Places;
-  /** Gives the skill of this name. Throws `SkillNotFoundError` if there is none. */
+  /** Returns the skill of this name. Throws `SkillNotFoundError` if there is none. */
   require(name: string): Skill;
 }
 
-/** How far a look at many skills has come. */
+/** Progress over many skills. */
 export interface PublishProgress {
-  /** What is done now, for people. */
+  /** The current action, for people. */
   readonly what: string;
-  /** Skills that are done. */
+  /** Skills done so far. */
   readonly done: number;
-  /** Skills in all. */
+  /** Total number of skills. */
   readonly total: number;
 }
 
@@ -46,9 +46,9 @@ interface AskedSkills {
 }
 
 /**
- * A text that is there as a path, or has a slash, is a path; anything else is a name, and one that no skill has throws
- * `SkillNotFoundError`. A skill below another is part of that one. `cwd`: for relative paths; without any name or path, all
- * skills below it are meant. `output`: what a command writes to; skills that an earlier one put there are not meant by a
+ * An existing path, or anything with a slash, is a path; anything else is a name, and an unknown one throws
+ * `SkillNotFoundError`. A skill inside another is part of it. `cwd`: for relative paths; without any name or path, all
+ * skills in it are meant. `output`: where a command writes; skills that an earlier run put there do not count for a
  * folder around it.
  */
 export async function findAsked(
@@ -74,9 +74,9 @@ export async function findAsked(
 function findNamed(metier: Pick<PublishingHost, "require">, name: string): SkillCandidate {
   const { location, form, directory, remote } = metier.require(name);
   if (location !== "" && remote === undefined) return candidateForFile(location, form, directory);
-  const where = remote ? `lies on the server \`${remote.server}\`` : "was given as an object and has no file";
+  const where = remote ? `is on the server \`${remote.server}\`` : "was defined in code and has no file";
   throw new UsageError(`Skill \`${name}\` ${where}.`, {
-    hint: "Name a skill that lies in a folder of yours.",
+    hint: "Name a skill in one of your folders.",
   });
 }
 
@@ -96,8 +96,8 @@ async function findAt(path: string, output: string | undefined): Promise<AskedSk
     code: "scan.no-skill",
     severity: "error",
     path,
-    message: `No skill was found in \`${path}\`.`,
-    hint: "A skill is a folder with a `SKILL.md`; name one, or a folder of them.",
+    message: `No skill found in \`${path}\`.`,
+    hint: "A skill is a folder with a `SKILL.md`; name one, or a folder of skills.",
   };
   return { skills, diagnostics: [...scan.diagnostics, none] };
 }

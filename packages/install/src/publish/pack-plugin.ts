@@ -1,6 +1,6 @@
 /**
- * `metier pack`: skills become a plugin of the Agent Plugins standard (1.0.0), with the MCP servers they come with; a folder,
- * or an archive with the same bytes on every machine.
+ * `metier pack`: turns skills into a plugin of the Agent Plugins standard (1.0.0), with their MCP servers; a folder, or
+ * an archive with the same bytes on every machine.
  */
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -29,35 +29,35 @@ import {
 } from "./prepare-skills.ts";
 import { readStaged, type TarEntry, withStage, writeGzip, writeTar } from "./stage-skill.ts";
 
-/** Which skills to pack, where to, and what the plugin says about itself. */
+/** Which skills to pack, where to, and the plugin's metadata. */
 export interface PackOptions extends PluginFields {
-  /** Names and paths of skills; default: all below the working directory. */
+  /** Names and paths of skills; default: all in the working directory. */
   readonly skills?: readonly string[];
   /** A folder, or a file that ends in `.tar.gz` or `.tgz`. */
   readonly output: string;
-  /** A `plugin.json` to begin with; fields given here go before its own. */
+  /** A `plugin.json` to start from; fields given here override its own. */
   readonly manifestFile?: string | undefined;
   /** A file with `mcpServers`, which becomes the plugin's `mcp.json`. */
   readonly mcpFile?: string | undefined;
-  /** How strict the check of the skills is. Default: `strict`, the specification to the letter. */
+  /** How strict the check is. Default: `strict`, exactly the specification. */
   readonly profile?: Profile | undefined;
-  /** For relative paths. Default: that of the process. */
+  /** For relative paths. Default: the process's. */
   readonly cwd?: string;
-  /** Replace a plugin in the output folder. */
+  /** Replaces a plugin in the output folder. */
   readonly force?: boolean;
-  /** Hears how far it has come, before each skill. */
+  /** Called before each skill, with the progress. */
   onProgress?(step: PublishProgress): unknown;
 }
 
 /** The plugin that was written. */
 export interface PackReport {
-  /** Tells it from a refusal. */
+  /** Distinguishes it from a refusal. */
   readonly ok: true;
   /** The folder or archive, absolute. */
   readonly path: string;
-  /** What its `plugin.json` holds. */
+  /** The content of its `plugin.json`. */
   readonly plugin: PluginManifest;
-  /** By name. */
+  /** Sorted by name. */
   readonly skills: readonly PackedSkill[];
   /** Names of the MCP servers. */
   readonly servers: readonly string[];
@@ -65,7 +65,7 @@ export interface PackReport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The plugin that was written, or why none was. */
+/** The written plugin, or why there is none. */
 export type PackOutcome = PackReport | PublishRefusal;
 
 const OPTIONS: OptionKeys<PackOptions> = {
@@ -114,13 +114,13 @@ async function pack(
   const plugin = built.value;
   const mcp = mcpFile === undefined ? done(undefined) : await readMcpConfig(resolve(cwd, mcpFile));
   if (!mcp.ok) {
-    const hint = "Agent Plugins 1.0.0 says what a server may have.";
+    const hint = "Agent Plugins 1.0.0 defines what a server may have.";
     return refusePublish("publish.usage", mcp.refusal.message, hint);
   }
   const entries = [
     textEntry("plugin.json", `${JSON.stringify(plugin, undefined, 2)}\n`),
     ...(mcp.value ? [textEntry("mcp.json", mcp.value.text)] : []),
-    // A skill's folder is named as the skill is, which the standard requires of both.
+    // A skill's folder has the skill's name, as the standard requires.
     ...skills.flatMap(({ name, folder }) =>
       readStaged(folder).map((entry) => ({ ...entry, path: `skills/${name}/${entry.path}` })),
     ),
@@ -150,7 +150,7 @@ function textEntry(path: string, text: string): TarEntry {
 const ARCHIVE = /\.(?:tar\.gz|tgz)$/i;
 const OTHER_ARCHIVE = /\.(?:zip|tar|tar\.\w+|7z|rar)$/i;
 
-/** `entries` by path, below the plugin's root. Nothing when it is written. */
+/** `entries` by path, inside the plugin's root. Returns `undefined` when written. */
 async function writePlugin(
   target: string,
   name: string,
@@ -161,7 +161,7 @@ async function writePlugin(
   if (OTHER_ARCHIVE.test(target)) {
     return refusePublish(
       "publish.usage",
-      `\`${basename(target)}\` would be an archive of a form that is not written.`,
+      `\`${basename(target)}\` has an unsupported archive extension.`,
       "Name a file that ends in `.tar.gz` or `.tgz`, or a folder.",
     );
   }
@@ -183,7 +183,7 @@ async function writeArchive(
   return undefined;
 }
 
-/** Made beside its place and moved there as a whole. */
+/** Created next to its path and moved there as a whole. */
 function writeFolder(target: string, entries: readonly TarEntry[], force: boolean): NotPublished | undefined {
   const isThere = lstatSync(target, { throwIfNoEntry: false }) !== undefined;
   const fault = isThere ? refuseReplacing(target, force) : undefined;
@@ -218,7 +218,7 @@ function refuseReplacing(target: string, force: boolean): NotPublished | undefin
   if (isPlugin && force) return undefined;
   return refusePublish(
     "publish.taken",
-    `\`${target}\` is there already${isPlugin ? "" : ", and is no plugin"}.`,
-    isPlugin ? "`--force` replaces the plugin there." : "Choose another folder, or remove it first.",
+    `\`${target}\` already exists${isPlugin ? "" : ", and is not a plugin"}.`,
+    isPlugin ? "Replace the plugin with `--force`." : "Choose another folder, or remove it first.",
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The files of a plugin (Agent Plugins 1.0.0, whose form is closed): its `plugin.json`, by what a file says, then what the
- * caller says, then what its only skill says; and its `mcp.json`, with servers as the standard has them and no secret in them.
+ * The files of a plugin (Agent Plugins 1.0.0, which allows no other keys): its `plugin.json`, from a file, then the
+ * caller, then its only skill; and its `mcp.json`, with standard servers and no secrets.
  */
 import { basename } from "node:path";
 import { readBounded } from "@metier/base/files";
@@ -21,7 +21,7 @@ const PLUGIN_SCHEMA: JsonSchema = {
     name: {
       type: "string",
       maxLength: 64,
-      // Letters and digits, with hyphens and dots between them, of which no two equal ones follow each other.
+      // Letters and digits, with single hyphens and dots between them.
       pattern: "^[a-z0-9]+(?:(?:-(?:\\.-)*\\.?|\\.(?:-\\.)*-?)[a-z0-9]+)*$",
     },
     version: TEXT,
@@ -41,16 +41,16 @@ const PLUGIN_SCHEMA: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The order in which a manifest is written. */
+/** The field order of a written manifest. */
 const PLUGIN_FIELDS: readonly string[] = Object.keys(PLUGIN_SCHEMA.properties as object);
 
-/** Fields of `plugin.json`; a field that is absent is not written. */
+/** Fields of `plugin.json`; an absent field is not written. */
 export interface PluginFields {
-  /** Default: the skill's, for a plugin of one skill. Required for several skills. */
+  /** Default: the skill's, for a plugin with one skill. Required for several skills. */
   readonly name?: string | undefined;
-  /** Default: the skill's, for a plugin of one skill. */
+  /** Default: the skill's, for a plugin with one skill. */
   readonly version?: string | undefined;
-  /** Default: the skill's, for a plugin of one skill. */
+  /** Default: the skill's, for a plugin with one skill. */
   readonly description?: string | undefined;
   /** Who made the plugin. */
   readonly author?: PluginAuthor | undefined;
@@ -58,11 +58,11 @@ export interface PluginFields {
   readonly homepage?: string | undefined;
   /** Where its source code is. */
   readonly repository?: string | undefined;
-  /** Default: the skill's, for a plugin of one skill. */
+  /** Default: the skill's, for a plugin with one skill. */
   readonly license?: string | undefined;
-  /** Words by which people find it. */
+  /** Words for finding it. */
   readonly keywords?: readonly string[] | undefined;
-  /** Data of clients, each under a reverse domain name. */
+  /** Client-specific data, each under a reverse domain name. */
   readonly extensions?: Readonly<Record<string, object>> | undefined;
 }
 
@@ -78,7 +78,7 @@ export interface PluginAuthor {
 
 /** A `plugin.json` of Agent Plugins 1.0.0. */
 export interface PluginManifest extends PluginFields {
-  /** URL of the schema that it fits. */
+  /** URL of its schema. */
   readonly $schema: string;
   /** At most 64 characters: `a`–`z` and digits, with hyphens and dots between them. */
   readonly name: string;
@@ -86,9 +86,9 @@ export interface PluginManifest extends PluginFields {
 
 const MAX_BYTES: number = 1024 * 1024;
 const CLOSED =
-  "The form is closed: what belongs to one client goes below `extensions`, under its domain name.";
+  "No other keys are allowed: put client-specific ones under `extensions`, under the client's domain name.";
 
-/** `file`: a `plugin.json` to begin with, absolute. */
+/** `file`: a `plugin.json` to start from, absolute. */
 export async function buildPluginManifest(
   given: PluginFields,
   file: string | undefined,
@@ -103,19 +103,19 @@ export async function buildPluginManifest(
     $schema: PLUGIN_SCHEMA_ID,
   };
   if (merged.name === undefined) {
-    const hint = "Give one with `--name`, or a `plugin.json` with `--manifest`.";
-    return refusePublish("publish.usage", `A plugin of ${skills.length} skills needs a name.`, hint);
+    const hint = "Give one with `--name`, or pass a `plugin.json` with `--manifest`.";
+    return refusePublish("publish.usage", `A plugin with ${skills.length} skills needs a name.`, hint);
   }
   const checked = await checkJson(PLUGIN_SCHEMA, merged);
   if (!checked.ok) {
     const what = file === undefined ? "The plugin" : `The plugin of \`${file}\``;
-    return refusePublish("publish.usage", `${what} cannot be written: ${checked.message}.`, CLOSED);
+    return refusePublish("publish.usage", `${what} is not valid: ${checked.message}.`, CLOSED);
   }
   const ordered = PLUGIN_FIELDS.filter((key) => merged[key] !== undefined).map((key) => [key, merged[key]]);
   return done(Object.fromEntries(ordered) as PluginManifest);
 }
 
-/** A plugin of one skill is called and described as that is. */
+/** A plugin with one skill has its name and description. */
 function defaultFields(skills: readonly PreparedSkill[]): PluginFields {
   const [only, ...others] = skills;
   if (only === undefined || others.length > 0) return {};
@@ -127,10 +127,10 @@ function readManifest(file: string): Result<JsonFields> {
   const read = readBounded(file, MAX_BYTES);
   const fields = read.ok ? parseJsonObject(read.text) : undefined;
   if (fields !== undefined) return done(fields);
-  return refused({ message: read.ok ? `\`${basename(file)}\` holds no JSON object.` : read.message });
+  return refused({ message: read.ok ? `\`${basename(file)}\` is not a JSON object.` : read.message });
 }
 
-/** `Ada <ada@example.com> (https://example.com)`, of which everything but the name may be left out. */
+/** `Ada <ada@example.com> (https://example.com)`; everything but the name is optional. */
 export function readAuthor(text: string): PluginAuthor {
   const [, name = "", email, url] = /^([^<(]*)(?:<([^>]*)>)?\s*(?:\(([^)]*)\))?$/.exec(text.trim()) ?? [];
   return { name: name.trim() || text.trim(), ...(email && { email }), ...(url && { url }) };
@@ -171,11 +171,11 @@ export async function readMcpConfig(file: string): Promise<McpFile> {
   const refuse = (what: string): McpFile => refused({ message: `\`${file}\` ${what}.` });
   const config = parseJsonObject(read.text);
   const servers = config?.mcpServers;
-  if (config === undefined || !isJsonObject(servers)) return refuse("holds no `mcpServers`");
+  if (config === undefined || !isJsonObject(servers)) return refuse("has no `mcpServers`");
   const { $schema = MCP_SCHEMA_ID } = config;
-  if ($schema !== MCP_SCHEMA_ID) return refuse(`has another \`$schema\` than \`${MCP_SCHEMA_ID}\``);
+  if ($schema !== MCP_SCHEMA_ID) return refuse(`has a \`$schema\` other than \`${MCP_SCHEMA_ID}\``);
   const unknown = Object.keys(config).filter((key) => key !== "$schema" && key !== "mcpServers");
-  if (unknown.length > 0) return refuse(`has \`${unknown.join("`, `")}\`, which no client reads there`);
+  if (unknown.length > 0) return refuse(`has \`${unknown.join("`, `")}\`, which no client reads`);
   const written: Record<string, unknown> = {};
   for (const [name, server] of Object.entries(servers)) {
     const typed = isJsonObject(server) ? withType(server) : {};
@@ -188,18 +188,18 @@ export async function readMcpConfig(file: string): Promise<McpFile> {
   return done({ servers: Object.keys(written), text });
 }
 
-/** Files of other clients leave out what a `command` alone tells. */
+/** Other clients' files omit what a `command` implies. */
 function withType(server: JsonFields): JsonFields {
   return server.type === undefined && server.command !== undefined ? { type: "stdio", ...server } : server;
 }
 
-/** What is wrong with a server, without a full stop. */
+/** What is wrong with a server, without a period. */
 async function findFault(server: JsonFields): Promise<string | undefined> {
   const secret = TOKEN_FORMS.find(({ pattern }) => JSON.stringify(server).search(pattern) !== -1);
-  if (secret !== undefined) return `it holds ${secret.what}, which everyone who has the plugin would have`;
+  if (secret !== undefined) return `it contains ${secret.what}, which everyone with the plugin could read`;
   if (server.type === "stdio") return describe(await checkJson(STDIO_SERVER_SCHEMA, server));
   if (server.type !== "streamable-http" && server.type !== "sse") {
-    return "its `type` is none of `stdio`, `streamable-http` and `sse`";
+    return "its `type` is not `stdio`, `streamable-http` or `sse`";
   }
   return describe(await checkJson(REMOTE_SERVER_SCHEMA, server)) ?? findAddressFault(server);
 }
@@ -210,19 +210,16 @@ function describe(check: Awaited<ReturnType<typeof checkJson>>): string | undefi
 
 function findAddressFault({ url, headers = {} }: JsonFields): string | undefined {
   const address = URL.parse(String(url));
-  if (address === null || !/^https?:$/.test(address.protocol))
-    return "its `url` is no address of a web server";
+  if (address === null || !/^https?:$/.test(address.protocol)) return "its `url` is not a web address";
   if (address.username !== "" || address.password !== "" || address.hash !== "") {
-    return "its `url` has a user, a password or a fragment";
+    return "its `url` contains a user, a password or a fragment";
   }
   if (address.protocol === "http:" && !isLoopbackHost(address.hostname)) {
-    return "its `url` is not encrypted, and not of this machine";
+    return "its `url` is neither encrypted nor on this machine";
   }
   const names = Object.keys(headers as JsonFields);
   const plain = names.map((name) => name.toLowerCase());
   const twice = names.find((_, index) => plain.indexOf(plain[index] ?? "") !== index);
   if (twice !== undefined) return `it has the header \`${twice}\` twice`;
-  return names.every((name) => /^[!#$%&'*+.^`|~\w-]+$/.test(name))
-    ? undefined
-    : "it has a header that is none";
+  return names.every((name) => /^[!#$%&'*+.^`|~\w-]+$/.test(name)) ? undefined : "it has an invalid header";
 }

@@ -1,6 +1,6 @@
 /**
- * The skills that someone wants to publish, each staged and checked: valid, with nothing in it that blocks it or is a
- * secret. One that must not be published stops all of them, and why is a value.
+ * Stages and checks the skills to publish: each must be valid, without blocking findings or secrets. One that must not
+ * be published stops all of them, and the reason is a value.
  */
 import { join } from "node:path";
 import { type Diagnostic, hasErrors, openHostCalls } from "@metier/base/diagnostic";
@@ -25,29 +25,29 @@ import { type LeftOut, readStaged, SKILL_FILE, stageSkill } from "./stage-skill.
 
 /** A skill in a packed plugin. */
 export interface PackedSkill {
-  /** As its manifest says; the name of its folder in the plugin. */
+  /** From its manifest; the name of its folder in the plugin. */
   readonly name: string;
   /** Content identity. */
   readonly identity: string;
-  /** Files and folders that are not in the plugin, by path. */
+  /** Files and folders left out of the plugin, by path. */
   readonly leftOut: readonly LeftOut[];
-  /** What the scan found that does not keep it from being published. */
+  /** Findings that do not prevent publishing. */
   readonly findings: readonly Finding[];
-  /** What the scan could not look at. */
+  /** What the scan could not check. */
   readonly unscanned: readonly SkippedPart[];
 }
 
 export interface PreparedSkill extends PackedSkill {
   readonly manifest: SkillManifest;
-  /** Where the skill lies. */
+  /** Where the skill is. */
   readonly directory: string;
-  /** The staged copy, whose content identity it has. */
+  /** The staged copy, with the same content identity. */
   readonly folder: string;
   /** Warnings and notes. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** By name, at least one; and what is to be said about the paths and the skills. */
+/** Sorted by name, at least one; and diagnostics about the paths and the skills. */
 type PreparedSkills = {
   readonly skills: readonly PreparedSkill[];
   readonly diagnostics: readonly Diagnostic[];
@@ -65,7 +65,7 @@ interface PreparePlace {
   readonly output: string;
   /** An empty folder for the copies. */
   readonly stage: string;
-  /** Whether so many can be published at all, which is known before any is looked at. */
+  /** Whether this many can be published at all, before any is checked. */
   refuseCount?(skills: number): NotPublished | undefined;
 }
 
@@ -116,7 +116,7 @@ async function prepareSkill(
     return refused({ name: defaultName, path, reason, diagnostics: [], findings: [], leftOut: [], ...more });
   };
   if (form !== "directory") {
-    return refuse("It is a single file; other clients know only a folder with a `SKILL.md`.");
+    return refuse("It is a single file; other clients find only a folder with a `SKILL.md`.");
   }
   try {
     const { folder, leftOut, diagnostics: remarks } = await stageSkill(candidate, place);
@@ -133,7 +133,7 @@ async function prepareSkill(
     const identity = identified.value.digest;
     return done({ name, manifest, directory, folder, identity, leftOut, diagnostics, findings, unscanned });
   } catch (fault) {
-    if (!(fault instanceof RefusedTree)) throw fault; // The machine's own.
+    if (!(fault instanceof RefusedTree)) throw fault; // The machine's own error.
     return refuse(fault.message);
   }
 }
@@ -144,7 +144,7 @@ function findTwins(skills: readonly PreparedSkill[]): readonly RefusedSkill[] {
     .flatMap((group) =>
       group.map(({ name, directory, leftOut }) => {
         const others = group.filter((other) => other.directory !== directory).map((other) => other.directory);
-        const reason = `Another skill has this name, too: \`${others.join("`, `")}\`.`;
+        const reason = `Another skill has the same name: \`${others.join("`, `")}\`.`;
         return { name, path: directory, reason, diagnostics: [], findings: [], leftOut };
       }),
     );
@@ -156,7 +156,7 @@ function refuseSkills(unfit: readonly RefusedSkill[], diagnostics: readonly Diag
   const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
   const why = unfit.length === 1 ? ` ${unfit[0]?.reason}` : "";
   const hint =
-    "`metier validate --strict` and `metier scan` show all of it, and `metier compat --fix` rewrites what loses nothing. `--profile standard` takes fields of Metier's own; or leave these skills out.";
+    "See everything with `metier validate --strict` and `metier scan`; `metier compat --fix` rewrites what loses nothing. Allow Metier's own fields with `--profile standard`, or leave these skills out.";
   return refusePublish("publish.refused", `Nothing was written, because of ${shown}${more}.${why}`, hint, {
     refused: unfit,
     diagnostics,
@@ -164,11 +164,11 @@ function refuseSkills(unfit: readonly RefusedSkill[], diagnostics: readonly Diag
 }
 
 interface StagedCheck {
-  /** Absent: it must not be published, and `reason` says why. */
+  /** Absent: it must not be published, for the given `reason`. */
   readonly manifest?: SkillManifest;
   readonly reason: string;
   readonly diagnostics: readonly Diagnostic[];
-  /** Those that keep it from being published; else what else was found. */
+  /** Those that prevent publishing; otherwise the other findings. */
   readonly findings: readonly Finding[];
   readonly unscanned: readonly SkippedPart[];
 }
@@ -178,7 +178,7 @@ interface CheckRules {
   readonly profile: Profile;
 }
 
-/** `directory`: where the skill itself lies, by which a baseline knows it. */
+/** `directory`: where the skill itself is, which a baseline refers to. */
 async function checkStaged(
   folder: string,
   directory: string,
@@ -188,7 +188,7 @@ async function checkStaged(
   const { checked } = await readSkill(candidateForFile(location, "directory", folder), profile, inspectSkill);
   const { manifest, diagnostics } = checked;
   if (manifest === undefined || hasErrors(diagnostics)) {
-    const reason = `It is not valid (\`${profile}\`), so other clients may refuse it.`;
+    const reason = `It is not valid (profile \`${profile}\`), so other clients may refuse it.`;
     return { reason, diagnostics, findings: [], unscanned: [] };
   }
   const { scanSkill } = await import("@metier/scan/engine");
@@ -207,12 +207,15 @@ async function checkStaged(
   const findings = left.filter((finding) => secrets.includes(finding) || blocking.includes(finding));
   const reason =
     secrets.length > 0
-      ? `There is a secret in ${nameFiles(secrets)}.`
-      : `The scan found what blocks it in ${nameFiles(blocking)} (\`scan.block\` is \`${policy.block}\`).`;
+      ? `It has a secret in ${nameFiles(secrets)}.`
+      : `The scan blocks it because of ${nameFiles(blocking)} (\`scan.block\` is \`${policy.block}\`).`;
   return { reason, diagnostics, findings, unscanned: scan.skipped };
 }
 
-/** Whoever gets the skill gets it, too. The mildest of these rules takes digests for secrets, and so decides nothing. */
+/**
+ * Everyone who gets the skill gets the secret too. The mildest of these rules mistakes digests for secrets, so it does
+ * not decide.
+ */
 function isSecret({ id, severity }: Finding): boolean {
   return id.startsWith("secrets.") && isAtLeast(severity, "medium");
 }
@@ -223,7 +226,7 @@ function nameFiles(findings: readonly Finding[]): string {
   return `${shown.join(", ")}${paths.length > 3 ? ` and ${paths.length - 3} more` : ""}`;
 }
 
-/** Code of a fault that keeps skills from being published. */
+/** Code of a fault that prevents publishing. */
 export type PublishFaultCode = Extract<ErrorCode, `publish.${string}`>;
 
 /** A skill that must not be published, and why. */
@@ -236,7 +239,7 @@ export interface RefusedSkill {
   readonly reason: string;
   /** What is wrong with its files. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What the scan found that must not be published. */
+  /** Findings that must not be published. */
   readonly findings: readonly Finding[];
   /** Files and folders that would not be published, by path. */
   readonly leftOut: readonly LeftOut[];
@@ -246,25 +249,25 @@ export interface RefusedSkill {
 export interface PublishFault {
   /** Stable: programs may compare it. */
   readonly code: PublishFaultCode;
-  /** What, and which value. */
+  /** What happened, and to which value. */
   readonly message: string;
   /** What to do. */
   readonly hint: string;
   /** The skills that must not be published; nothing is published without them. */
   readonly refused: readonly RefusedSkill[];
-  /** About the paths that were asked for. */
+  /** About the requested paths. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The outcome when nothing was written. */
+/** The outcome if nothing was written. */
 export interface PublishRefusal {
-  /** Tells it from a report. */
+  /** Distinguishes it from a report. */
   readonly ok: false;
   /** Why nothing was written. */
   readonly fault: PublishFault;
 }
 
-/** Why nothing is published, within this room. */
+/** Why nothing is published; used inside this folder. */
 export type NotPublished = Refused<PublishFault>;
 
 export function refusePublish(

@@ -1,8 +1,8 @@
 /**
- * `metier publish --well-known`: skills become files that a web server serves, with the index by which clients find them
- * (Agent Skills Discovery, version 0.2.0). The same skills give the same bytes on every machine. Whoever reads meanwhile sees
- * the old index or the new one, and finds what it names: files are named by their content, new ones come first, and old ones
- * go last.
+ * `metier publish --well-known`: turns skills into files for a web server, with the index by which clients find them
+ * (Agent Skills Discovery, version 0.2.0). The same skills give the same bytes on every machine. Concurrent readers see
+ * the old index or the new one, and find what it names: files are named by their content, new ones are written first,
+ * old ones removed last.
  */
 import { lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -33,59 +33,59 @@ import { type LeftOut, readStaged, SKILL_FILE, withStage, writeGzip, writeTar } 
 
 /** Which skills to publish, and in which folder. */
 export interface PublishOptions {
-  /** Names and paths of skills; default: all below the working directory. */
+  /** Names and paths of skills; default: all in the working directory. */
   readonly skills?: readonly string[];
-  /** The folder that a web server serves as the root of a site. */
+  /** The folder that a web server serves as a site's root. */
   readonly folder: string;
-  /** Where it is served, `https://…`; default: addresses in the index are relative to it. */
+  /** Where it is served, `https://…`; default: relative addresses in the index. */
   readonly baseUrl?: string | undefined;
-  /** How strict the check is. Default: `strict`, the specification to the letter. */
+  /** How strict the check is. Default: `strict`, exactly the specification. */
   readonly profile?: Profile | undefined;
-  /** For relative paths. Default: that of the process. */
+  /** For relative paths. Default: the process's. */
   readonly cwd?: string;
-  /** Also replace files in the folder that are not ours. */
+  /** Also replaces files in the folder that are not ours. */
   readonly force?: boolean;
-  /** Write nothing. */
+  /** Writes nothing. */
   readonly dryRun?: boolean;
-  /** Hears how far it has come, before each skill. */
+  /** Called before each skill, with the progress. */
   onProgress?(step: PublishProgress): unknown;
 }
 
 /** A skill in the published index. */
 export interface PublishedSkill {
-  /** `a`–`z`, `0`–`9` and hyphens only. */
+  /** Only `a`–`z`, `0`–`9` and hyphens. */
   readonly name: string;
-  /** As its manifest says. */
+  /** From its manifest. */
   readonly description: string;
   /** `skill-md`: only the skill file. `archive`: a `.tar.gz` of the skill's folder. */
   readonly type: "skill-md" | "archive";
-  /** What is downloaded. Relative to the index unless `baseUrl` is given. */
+  /** The download. Relative to the index unless `baseUrl` is given. */
   readonly url: string;
-  /** Of what is downloaded. */
+  /** Of the download. */
   readonly digest: string;
-  /** Of what is downloaded, in bytes. */
+  /** Bytes of the download. */
   readonly size: number;
   /** Content identity: what `metier install` records. */
   readonly identity: string;
-  /** Files and folders that are not published, by path. */
+  /** Files and folders left out, by path. */
   readonly leftOut: readonly LeftOut[];
-  /** What the scan found that does not keep it from being published. */
+  /** Findings that do not prevent publishing. */
   readonly findings: readonly Finding[];
-  /** What the scan could not look at. */
+  /** What the scan could not check. */
   readonly unscanned: readonly SkippedPart[];
 }
 
 /** What was published, or with `dryRun` would be. */
 export interface PublishReport {
-  /** Tells it from a refusal. */
+  /** Distinguishes it from a refusal. */
   readonly ok: true;
   /** The index file. */
   readonly index: string;
-  /** By name. */
+  /** Sorted by name. */
   readonly skills: readonly PublishedSkill[];
-  /** Files of an earlier publish that are gone. */
+  /** Removed files of an earlier publish. */
   readonly removed: readonly string[];
-  /** Files of an earlier publish that someone has changed, and that stay. */
+  /** Files of an earlier publish that someone changed, so they stay. */
   readonly kept: readonly string[];
   /** Warnings and notes about the skills. */
   readonly diagnostics: readonly Diagnostic[];
@@ -122,7 +122,7 @@ async function publish(
 ): Promise<Result<Omit<PublishReport, "ok">, PublishFault>> {
   const base = readBaseUrl(options.baseUrl);
   if (!base.ok) {
-    const hint = "Give the address under which the folder is served.";
+    const hint = "Give the URL at which the folder is served.";
     return refusePublish("publish.usage", base.refusal.message, hint);
   }
   const cwd = resolve(options.cwd ?? process.cwd());
@@ -162,10 +162,10 @@ function renderIndex(published: readonly PublishedSkill[]): string {
   return `${JSON.stringify({ $schema: DISCOVERY_SCHEMA, skills }, undefined, 2)}\n`;
 }
 
-/** Stricter than the specification of skills: names are parts of addresses. */
+/** Stricter than the skill specification: names are parts of URLs. */
 function refuseCount(skills: number): NotPublished | undefined {
   if (skills <= MAX_SKILLS) return undefined;
-  const message = `There are ${skills} skills; an index may list ${MAX_SKILLS}.`;
+  const message = `There are ${skills} skills; the limit for an index is ${MAX_SKILLS}.`;
   return refusePublish("publish.usage", message, "Publish them in several folders.");
 }
 
@@ -173,8 +173,8 @@ function refuseNames(skills: readonly PreparedSkill[]): NotPublished | undefined
   const foreign = skills.filter(({ name }) => !isPlainSkillName(name));
   if (foreign.length === 0) return undefined;
   const names = foreign.map(({ name }) => `\`${name}\``).join(", ");
-  const message = `Nothing was written. An index may list only names of a–z, 0–9 and hyphens, not ${names}.`;
-  return refusePublish("publish.refused", message, "Give the skill such a `name`, and its folder too.");
+  const message = `Nothing was written. Names in an index use only a–z, 0–9 and hyphens, unlike ${names}.`;
+  return refusePublish("publish.refused", message, "Change the skill's `name`, and its folder too.");
 }
 
 function refuseTaken(folder: string, taken: readonly string[]): NotPublished {
@@ -182,35 +182,32 @@ function refuseTaken(folder: string, taken: readonly string[]): NotPublished {
   const more = taken.length > files.length ? ` and ${taken.length - files.length} more` : "";
   return refusePublish(
     "publish.taken",
-    `Nothing was written. In \`${folder}\`, ${files.join(", ")}${more} is not what \`metier publish\` wrote there.`,
-    "Look at it and move it away; `--force` replaces it.",
+    `Nothing was written. In \`${folder}\`, ${files.join(", ")}${more} was not written by \`metier publish\`.`,
+    "Check it and move it away, or replace it with `--force`.",
   );
 }
 
-/** What stands before the files' names in the index; nothing where it is not known who serves them. */
+/** The prefix of file names in the index; empty if the server is unknown. */
 function readBaseUrl(text: string | undefined): Result<string> {
   if (text === undefined) return done("");
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    return refused({ message: `\`${text}\` is no address of a site, such as \`https://example.com\`.` });
+    return refused({ message: `\`${text}\` is not a site URL, such as \`https://example.com\`.` });
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     const bare = `${url.origin}${url.pathname}`;
-    const message = `The address of a site has no user, password, query or fragment: \`${bare}\`.`;
+    const message = `A site URL has no user, password, query or fragment: \`${bare}\`.`;
     return refused({ message });
   }
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
-    return refused({ message: `\`${text}\` is not encrypted; only this machine may be \`http:\`.` });
+    return refused({ message: `\`${text}\` is not encrypted; \`http:\` is only for this machine.` });
   }
   return done(`${url.href.endsWith("/") ? url.href : `${url.href}/`}.well-known/agent-skills/`);
 }
 
 type WrittenSite = Pick<PublishReport, "removed" | "kept">;
 
-/**
- * `folder` is the one that the index stands in. Refused: files that are someone else's, which only `force` replaces; nothing
- * was written.
- */
+/** `folder` is the index's folder. Refused: someone else's files, which only `force` replaces; nothing was written. */
 function writeSite(
   folder: string,
   index: string,
@@ -228,7 +225,7 @@ function writeSite(
     const taken = planned.filter(({ state }) => state === "foreign").map(({ file }) => file);
     if (taken.length > 0 && !force) return refused(taken);
     const after = new Map(files.map(({ file, digest }) => [file, digest]));
-    // Until the old files are gone, both are ours: a publish that is cut off here is tidied by the next one.
+    // Until the old files are gone, both are ours: the next publish cleans up one that is interrupted here.
     writeRecord(folder, new Map([...before, ...after]));
     for (const { file, bytes: content, state } of planned) {
       if (state !== "same") replaceFile(join(folder, file), content, { mode: PUBLIC_MODE });
@@ -246,7 +243,7 @@ function writeSite(
 
 interface Artifact {
   readonly type: "skill-md" | "archive";
-  /** Its file, beside the index. */
+  /** Its file, next to the index. */
   readonly file: string;
   readonly bytes: Uint8Array;
   /** `sha256:…` of the bytes. */
@@ -254,13 +251,13 @@ interface Artifact {
 }
 
 const MARK_LENGTH = 16;
-/** The files that this makes: a skill's name, a part of the digest, an ending. */
+/** The files this creates: a skill's name, part of the digest, an extension. */
 const ARTIFACT_FILE: RegExp = /^[a-z0-9]+(?:-[a-z0-9]+)*-[0-9a-f]{16}\.(?:md|tar\.gz)$/;
 
 async function buildArtifact({ name, folder }: PreparedSkill): Promise<Artifact> {
   const entries = readStaged(folder);
   const [only, ...others] = entries;
-  // A lone file that may be executed needs the archive, which alone can say so.
+  // A lone executable file needs the archive, which alone can record that.
   if (only?.kind === "file" && only.path === SKILL_FILE && !only.executable && others.length === 0) {
     return nameArtifact("skill-md", name, only.bytes);
   }
@@ -281,7 +278,7 @@ const MAX_RECORD_BYTES: number = 4 * 1024 * 1024;
 /** Digests by file name. */
 type PublishedFiles = ReadonlyMap<string, string>;
 
-/** A record that cannot be read records nothing: then nothing there is ours. */
+/** An unreadable record records nothing: then nothing there is ours. */
 function readRecord(folder: string): PublishedFiles {
   const read = readBounded(join(folder, RECORD_FILE), MAX_RECORD_BYTES);
   const record = read.ok ? parseJsonObject(read.text) : undefined;
@@ -300,12 +297,12 @@ function writeRecord(folder: string, files: PublishedFiles): void {
   replaceFile(join(folder, RECORD_FILE), text, { mode: PUBLIC_MODE });
 }
 
-/** Web servers run as someone else. */
+/** Web servers run as another user. */
 const PUBLIC_MODE = 0o644;
 
 type FileState = "absent" | "same" | "ours" | "foreign";
 
-/** What stands there: nothing, just what is to be written, what we wrote, or something of someone else. */
+/** What is there: nothing, exactly what will be written, what we wrote, or something else. */
 function stateOf(folder: string, file: string, digest: string, recorded: PublishedFiles): FileState {
   const place = join(folder, file);
   const stats = lstatSync(place, { throwIfNoEntry: false });

@@ -1,6 +1,7 @@
 /**
- * The files of one skill from its server into a folder of their own: each verified, the whole held to the declared content
- * identity, and put in place by one rename. One wrong file refuses the skill; the others of the server are not touched.
+ * Fetches one skill's files from its server into their own folder: each is verified, the whole must match the declared
+ * content identity, and one rename puts it in place. One wrong file refuses the skill; the server's other skills are
+ * not affected.
  */
 import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
@@ -25,18 +26,18 @@ interface FetchOrder {
   readonly server: Pick<ServerConnection, "readFile">;
 }
 
-/** The first part of the name of a folder that is being filled. */
+/** The prefix of a folder that is being filled. */
 export const INCOMING = "incoming-";
 const AT_ONCE = 8;
 const MAX_FAULTS = 20;
 
-/** Whether the folder holds the skill, byte for byte; hashed anew. */
+/** Whether the folder contains the skill, byte for byte; hashed again. */
 export function isFetched(folder: string, digest: string): boolean {
   const outcome = identifyFolder(folder);
   return outcome.ok && outcome.value.digest === digest;
 }
 
-/** Why it is refused, file by file; nothing when it is there now. */
+/** Why it was refused, file by file; empty if it is there now. */
 export async function fetchSkill(order: FetchOrder): Promise<readonly Diagnostic[]> {
   const { places, label, entry } = order;
   const target = remoteFolder(places, label, entry);
@@ -53,9 +54,10 @@ export async function fetchSkill(order: FetchOrder): Promise<readonly Diagnostic
   }
 }
 
-const CHANGED_ON_DISK = "what was written of it is not what came; look at what else writes into the cache";
+const CHANGED_ON_DISK =
+  "its written copy differs from what the server sent; check what else writes to the cache";
 
-/** `SKILL.md` first: without it nothing else is asked for. */
+/** `SKILL.md` first: without it nothing else is requested. */
 async function fetchFiles(order: FetchOrder, folder: string): Promise<readonly Diagnostic[]> {
   const { label, entry } = order;
   const isSkillFile = ({ uri }: RemoteFile): boolean => uri === entry.uri;
@@ -69,7 +71,7 @@ async function fetchFiles(order: FetchOrder, folder: string): Promise<readonly D
     if (isLost || faults.length >= MAX_FAULTS || (batch === skillFile && faults.length > 0)) break;
   }
   if (faults.length <= MAX_FAULTS) return faults;
-  const more = "more of its files are wrong, which are not told";
+  const more = "more of its files are wrong; they are not listed";
   return [...faults.slice(0, MAX_FAULTS), refuseFile(label, entry.uri, "remote.content", more)];
 }
 
@@ -97,7 +99,7 @@ async function fetchFile(
   }
 }
 
-/** Another process may have been quicker; what is there and wrong is replaced. */
+/** Another process may have been faster; wrong content is replaced. */
 function putInPlace(incoming: string, target: string, digest: string): readonly Diagnostic[] {
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   if (isFetched(target, digest)) return [];
@@ -115,7 +117,7 @@ function batches(files: readonly RemoteFile[]): readonly (readonly RemoteFile[])
   return Array.from({ length: count }, (_, index) => files.slice(index * AT_ONCE, (index + 1) * AT_ONCE));
 }
 
-/** The bytes of one file, held against what the server declared: the URI that was asked for and no other, size, digest. */
+/** The bytes of one file, compared with what the server declared: exactly the requested URI, size, digest. */
 export function verifyFile(
   label: string,
   { uri, size, digest }: RemoteFile,
@@ -126,18 +128,18 @@ export function verifyFile(
   const content = findContent(uri, result);
   if ("fault" in content) return refuse(content.code, content.fault);
   const bytes = readBytes(content);
-  if (bytes === undefined) return refuse("remote.content", "it came neither as text nor as base64");
+  if (bytes === undefined) return refuse("remote.content", "it is neither text nor base64");
   if (bytes.length !== size) {
-    return refuse("remote.size", `it has ${bytes.length} bytes, and the server declares ${size}`);
+    return refuse("remote.size", `it has ${bytes.length} bytes, but the server declares ${size}`);
   }
   const actual = digestBytes(bytes);
   if (actual !== digest) {
-    return refuse("remote.digest", `its digest is \`${actual}\`, and the server declares \`${digest}\``);
+    return refuse("remote.digest", `its digest is \`${actual}\`, but the server declares \`${digest}\``);
   }
   return done(bytes);
 }
 
-/** Every field of a `SKILL.md` whose bytes are verified. `undefined` when all is as declared. */
+/** Compares every field of a verified `SKILL.md`. `undefined` if all match the declaration. */
 export async function verifyFrontmatter(
   label: string,
   { uri, frontmatter }: RemoteEntry,
@@ -149,7 +151,7 @@ export async function verifyFrontmatter(
   const fields = new Set([...Object.keys(frontmatter), ...Object.keys(written)]);
   const different = [...fields].filter((field) => !isDeepStrictEqual(frontmatter[field], written[field]));
   if (different.length === 0) return undefined;
-  const why = `its frontmatter is not what the server declares: ${showNames(different.map(shorten))} differ`;
+  const why = `its frontmatter does not match what the server declares: ${showNames(different.map(shorten))} differ`;
   return refuseFile(label, uri, "remote.frontmatter", why);
 }
 
@@ -158,8 +160,8 @@ function refuseFile(label: string, uri: string, code: DiagnosticCode, why: strin
     code,
     severity: "error",
     path: remoteLocation({ server: label, uri }),
-    message: `The file ${showPath(uri)} of the MCP server \`${label}\` is refused: ${why}.`,
-    hint: `If the server has changed it, \`metier remote refresh ${label}\` reads what it declares now.`,
+    message: `The file ${showPath(uri)} from the MCP server \`${label}\` was refused: ${why}.`,
+    hint: `If the server changed it, update the list with \`metier remote refresh ${label}\`.`,
   };
 }
 
@@ -169,7 +171,7 @@ interface Content {
   readonly blob?: unknown;
 }
 
-/** One content, of this URI: what else a server sends was not asked for. */
+/** One content for this URI: anything else was not requested. */
 function findContent(
   uri: string,
   result: unknown,
@@ -179,14 +181,14 @@ function findContent(
   const [first, ...more] = list;
   const other = list.find((content) => content?.uri !== uri);
   if (first && other) {
-    const fault = `the server answers with ${showPath(String(other.uri))} instead`;
+    const fault = `the server returned ${showPath(String(other.uri))} instead`;
     return { code: "remote.redirect", fault };
   }
   if (first && more.length === 0) return first;
-  return { code: "remote.content", fault: `the server answers with ${list.length} contents instead of one` };
+  return { code: "remote.content", fault: `the server returned ${list.length} contents instead of one` };
 }
 
-/** Base64 that is not written as it should be could stand for two things. */
+/** Malformed base64 could be read in two ways. */
 function readBytes({ text, blob }: Content): Uint8Array | undefined {
   if (typeof text === "string") return Buffer.from(text);
   if (typeof blob !== "string") return undefined;

@@ -1,6 +1,6 @@
 /**
- * The configured MCP servers and the skills they offer, from what they said when they were last asked: for the catalog, and
- * described for people. Connects to nobody.
+ * The configured MCP servers and their skills, as of the last time they were asked: for the catalog, and described for
+ * people. Connects to nobody.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { digestBytes } from "@metier/base/digest";
@@ -41,7 +41,7 @@ export function findRemote(config: McpConfig, places: RemotePlaces): RemoteSkill
   return { skills, diagnostics };
 }
 
-/** Names need not be unique on a server: of those that share one, each gets a part that tells it from the others. */
+/** Names need not be unique on a server: skills that share one get a distinguishing suffix. */
 export function nameSkills(
   places: RemotePlaces,
   label: string,
@@ -84,42 +84,42 @@ export function reportRefused(
       severity: "warning",
       path: uri === undefined ? `mcp:${label}` : remoteLocation({ server: label, uri }),
       message,
-      hint: "Ask whoever runs the server; `metier remote refresh` reads its list again.",
+      hint: "Ask the operator of the server, or read its list again with `metier remote refresh`.",
     }),
   );
   const more = refused.length - told.length;
   if (more === 0) return told;
-  const message = `${more} more entries of the MCP server \`${label}\` are refused.`;
+  const message = `${more} more entries of the MCP server \`${label}\` were refused.`;
   return [...told, { code: "remote.entry", severity: "warning", path: indexFile(places, label), message }];
 }
 
-/** A configured MCP server and the skills it offered when it was last asked. */
+/** A configured MCP server and its skills when it was last asked. */
 export interface RemoteStatus {
   /** Its name in the config. */
   readonly label: string;
-  /** The words that start it, or its address. */
+  /** Its command, or its URL. */
   readonly server: string;
-  /** When it was last asked for its list; absent: never. */
+  /** When its list was last read; absent: never. */
   readonly listedAt?: string | undefined;
-  /** Whether what it said then may still be taken as current. */
+  /** Whether that may still count as current. */
   readonly isCurrent: boolean;
   /** Empty if it was never asked. */
   readonly skills: readonly RemoteSkillStatus[];
-  /** What of its list is refused, and what keeps it from being used. */
+  /** What was refused from its list, and why it is not used. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** A skill that an MCP server offers. */
 export interface RemoteSkillStatus {
-  /** What the catalog calls it; it begins with the server's label. */
+  /** Its name in the catalog; it starts with the server's label. */
   readonly name: string;
   /** The skill's URI on the server. */
   readonly uri: string;
-  /** Number of files that the server declares. */
+  /** Number of files in the declaration. */
   readonly files: number;
-  /** Size of these files together, as declared. */
+  /** Total size in the declaration. */
   readonly bytes: number;
-  /** Content identity that the server declares, `sha256:…`. */
+  /** Declared content identity, `sha256:…`. */
   readonly digest: string;
   /** Whether the user has approved exactly this content. */
   readonly approved: boolean;
@@ -170,7 +170,7 @@ export interface RemoteServer {
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
 
-/** Those whose skills are offered, by label. One whose table is at fault is left out, with the reason. */
+/** Servers whose skills are offered, by label. One with an invalid table is left out, with the reason. */
 export function remoteServers(
   { servers }: McpConfig,
   { configFile }: Pick<Places, "configFile">,
@@ -187,7 +187,7 @@ export function remoteServers(
   return { servers: found, diagnostics };
 }
 
-/** A project may hold a server to less time without knowing whether there is one. */
+/** A project may set a shorter timeout without knowing whether the server exists. */
 function isOnlyTightened({ command, url, bearer, env, enabled }: McpServerConfig): boolean {
   return [command, url, bearer, env, enabled].every((value) => value === undefined);
 }
@@ -210,20 +210,23 @@ function findFault(
   });
   if (!isServerLabel(label)) {
     return blame(
-      "its label may have lower-case letters, digits and `-`, 32 at most, and must not be the name of a scope",
-      "Give it another label; it becomes the first part of its skills' names.",
+      "its label must have at most 32 lowercase letters, digits and `-`, and must not be the name of a scope",
+      "Give it another label; the label is the first part of its skills' names.",
     );
   }
   if (command && url) return blame("it has both `command` and `url`", `Keep one of them in ${table}.`);
   if (!(command || url)) return blame("it has neither `command` nor `url`", `Set one of them in ${table}.`);
   if (command && bearer) {
     return blame(
-      "`bearer` is for a server at an address, and it is a program",
-      `Give the program its secrets by \`env\` in ${table}.`,
+      "`bearer` works only with `url`, not with `command`",
+      `Give the program its secrets through \`env\` in ${table}.`,
     );
   }
   if (url && Object.keys(env).length > 0) {
-    return blame("a server at an address has no variables", `Replace \`env\` by \`bearer\` in ${table}.`);
+    return blame(
+      "`env` works only with `command`, not with `url`",
+      `Replace \`env\` with \`bearer\` in ${table}.`,
+    );
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * A connection with an MCP server, for its skills alone: what it declares, page by page or one by one, and single files.
- * Whatever the server or the connection does is an answer; what the server says in its faults is cleaned and redacted. Its
- * whole list is read within bounds: a list without an end is no list.
+ * A connection to an MCP server, only for its skills: its declarations, page by page or one by one, and single files.
+ * Everything the server or the connection does becomes an answer; the server's error messages are cleaned and redacted.
+ * Its list is read within bounds: an endless list is refused.
  */
 import { existsSync, readdirSync } from "node:fs";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -28,26 +28,26 @@ import { type CacheScope, fetchedFolder, type RefusedEntry } from "./remote-inde
 export interface ServerSurroundings {
   readonly places: Pick<Places, "home" | "cache">;
   readonly environment: Environment;
-  /** Fetches values that the config only refers to. */
+  /** Fetches values that the config only references. */
   readonly machine: SecretMachine;
 }
 
 type Said = Result<unknown, Diagnostic>;
 
-/** Each answer is as the server gives it, unchecked. */
+/** Answers are unchecked. */
 export interface ServerConnection {
   /** A page of its list. */
   listPage(cursor?: string): Promise<Said>;
-  /** What it declares of one skill. */
+  /** Its declaration of one skill. */
   getSkill(uri: string): Promise<Said>;
   readFile(uri: string): Promise<Said>;
   close(): Promise<void>;
 }
 
-/** A file of 16 MiB as base64 in JSON, and some more: a text may need escapes. */
+/** A 16 MiB file as base64 in JSON, and some more: a text may need escapes. */
 const MAX_MESSAGE_BYTES = 40 * 1024 * 1024;
 const INVALID_PARAMS = -32602;
-/** How many times longer than for one answer all answers of one connection may take. */
+/** How many times longer than one answer all answers of one connection may take. */
 const PATIENCE = 10;
 
 export async function openServer(
@@ -87,17 +87,17 @@ export async function openServer(
   });
 }
 
-/** What comes is checked by us, where its faults can be told one by one. */
+/** We check what arrives, so that faults can be reported one by one. */
 const ANYTHING: StandardSchemaV1 = {
   "~standard": { version: 1, vendor: "metier", validate: (value) => ({ value }) },
 };
 
 const NO_SKILLS = {
-  message: "It does not offer skills: it declares no extension `io.modelcontextprotocol/skills`.",
-  hint: "Take it out of `[mcp.servers]`, or ask whoever runs it.",
+  message: "It does not offer skills: it does not declare the extension `io.modelcontextprotocol/skills`.",
+  hint: "Remove it from `[mcp.servers]`, or ask its operator.",
 };
 
-/** As other connections with MCP servers; a bearer becomes the header that is sent. */
+/** Like other MCP connections; a bearer becomes the header. */
 async function toParts(
   remote: RemoteServer,
   { places, environment, machine }: ServerSurroundings,
@@ -121,15 +121,15 @@ async function toParts(
   });
 }
 
-/** Of a command only the program: its arguments may hold what a model must not read. */
+/** Only the program of a command: its arguments may contain what a model must not read. */
 function wordsFor({ label, server }: RemoteServer, places: ServerSurroundings["places"]): ProgramWords {
   const isProgram = "command" in server;
   const where = isProgram ? server.command[0] : showAddress(server.url);
   const table = `[mcp.servers.${label}]`;
-  const check = `See whether it runs and whether \`${isProgram ? "command" : "url"}\` in \`${table}\` is right, then try again`;
+  const check = `Check that it runs and that \`${isProgram ? "command" : "url"}\` in \`${table}\` is correct, then try again`;
   const fetched = fetchedFolder(places, label);
   const hasFetched = existsSync(fetched) && readdirSync(fetched).length > 0;
-  const meanwhile = hasFetched ? "; what was fetched before can be used meanwhile" : "";
+  const meanwhile = hasFetched ? "; until then, you can use what was fetched before" : "";
   return { subject: `The MCP server \`${label}\` (\`${where}\`)`, table, advice: `${check}${meanwhile}.` };
 }
 
@@ -149,15 +149,15 @@ interface ListedSkills extends Freshness {
 export interface ListLimits {
   readonly pages: number;
   readonly entries: number;
-  /** Of all entries as JSON. */
+  /** For all entries as JSON. */
   readonly bytes: number;
 }
 
 export const LIST_LIMITS: ListLimits = { pages: 64, entries: 5_000, bytes: 32 * 1024 * 1024 };
 
-/** Where a server does not say for how long its answer holds. */
+/** If a server does not say how long its answer is valid. */
 const USUAL_TTL_MS = 5 * 60 * 1000;
-/** However long a server says. */
+/** The maximum, whatever a server says. */
 const LONGEST_TTL_MS = 24 * 60 * 60 * 1000;
 
 export async function listEntries(
@@ -173,7 +173,7 @@ export async function listEntries(
     const said = await server.listPage(cursor);
     if (!said.ok) return said;
     const { skills, nextCursor } = said.value as { readonly skills?: unknown; readonly nextCursor?: unknown };
-    if (!Array.isArray(skills)) return refuseList(label, "a page of it has no list `skills`");
+    if (!Array.isArray(skills)) return refuseList(label, "a page has no `skills` list");
     freshness ??= readFreshness(said.value);
     if (found.length + skills.length > limits.entries) {
       return refuseList(label, `it has more than ${limits.entries} entries`);
@@ -183,7 +183,7 @@ export async function listEntries(
     if (bytes > limits.bytes) return refuseList(label, `it has more than ${limits.bytes} bytes`);
     if (typeof nextCursor !== "string") break;
     cursor = nextCursor;
-    if (cursors.has(cursor)) return refuseList(label, "it has no end: a page leads back to one before it");
+    if (cursors.has(cursor)) return refuseList(label, "it never ends: a page links back to an earlier one");
     cursors.add(cursor);
     if (cursors.size >= limits.pages) return refuseList(label, `it has more than ${limits.pages} pages`);
   }
@@ -195,7 +195,7 @@ interface Freshness {
   readonly cacheScope: CacheScope;
 }
 
-/** A server of an older protocol does not say it. */
+/** A server with an older protocol does not say it. */
 export function readFreshness(result: unknown): Freshness {
   const { ttlMs, cacheScope } = result as { readonly ttlMs?: unknown; readonly cacheScope?: unknown };
   const isSaid = typeof ttlMs === "number" && ttlMs >= 0;
@@ -205,7 +205,7 @@ export function readFreshness(result: unknown): Freshness {
   };
 }
 
-/** Of a URI that stands twice, no entry counts: nobody can tell which one is meant. */
+/** If a URI appears twice, no entry counts: which one is meant is unknown. */
 function sortEntries(label: string, values: readonly unknown[]): Pick<ListedSkills, "entries" | "refused"> {
   const checks = values.map(checkEntry);
   const byUri = Map.groupBy(checks, uriOf);
@@ -226,7 +226,7 @@ function uriOf(check: EntryCheck): string | undefined {
 
 const TWICE: EntryFault = { code: "remote.entry", fault: "its URI is listed more than once" };
 
-/** Told in one message; the first fault gives the code. */
+/** Reported in one message; the first fault gives the code. */
 export function refuseEntry(
   label: string,
   uri: string | undefined,
@@ -238,7 +238,7 @@ export function refuseEntry(
   return {
     ...presentFields({ uri }),
     code: first?.code ?? "remote.entry",
-    message: `${which} of the MCP server \`${label}\` is refused: ${why}.`,
+    message: `${which} from the MCP server \`${label}\` was refused: ${why}.`,
   };
 }
 
@@ -247,7 +247,7 @@ function refuseList(label: string, why: string): Refused<Diagnostic> {
     code: "remote.endless-list",
     severity: "error",
     path: `mcp:${label}`,
-    message: `The list of skills of the MCP server \`${label}\` is refused: ${why}.`,
-    hint: "Nothing of it is used; what was known of the server before stays. Ask whoever runs it.",
+    message: `The skill list of the MCP server \`${label}\` was refused: ${why}.`,
+    hint: "Metier keeps what it knew about the server before. Ask its operator.",
   });
 }

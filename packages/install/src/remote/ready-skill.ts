@@ -1,7 +1,6 @@
 /**
- * Before a skill of an MCP server is used: is it still what the server declares, and are its files here? It is fetched by the
- * first use and never before. Where the server cannot be asked, what was fetched and verified earlier is used, and that
- * is said.
+ * Before a skill of an MCP server is used: does the server still declare it, and are its files here? The first use
+ * fetches it, never earlier. If the server is unreachable, what was fetched and verified before is used, with a notice.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,19 +18,19 @@ import type { RemoteEntry } from "./remote-entry.ts";
 import { type IndexedSkill, isCurrent, readIndex } from "./remote-index.ts";
 
 export type RemoteReadiness =
-  /** Its folder holds exactly the declared files. */
+  /** Its folder contains exactly the declared files. */
   | { readonly kind: "ready"; readonly diagnostics: readonly Diagnostic[] }
-  /** The server declares something else now: the catalog has to be loaded again. */
+  /** The server now declares something else: reload the catalog. */
   | { readonly kind: "changed" }
   /** At least one reason. */
   | { readonly kind: "refused"; readonly diagnostics: readonly Diagnostic[] };
 
 interface ReadyOrder {
   readonly skill: Pick<Skill, "name" | "directory"> & { readonly remote: RemoteOrigin };
-  /** Absent when the config does not name it any more. */
+  /** Absent if the config no longer names it. */
   readonly remote: RemoteServer | undefined;
   readonly parts: RemoteParts;
-  /** Whether the server is asked again once its word has run out. Not for files of a skill that is being followed. */
+  /** Whether to ask the server again after its answer expired. Not for files of a skill that is being followed. */
   readonly asksAgain: boolean;
 }
 
@@ -63,7 +62,7 @@ export async function readySkill(order: ReadyOrder): Promise<RemoteReadiness> {
   return { kind: "ready", diagnostics: [reportStale(skill.name, said.refusal)] };
 }
 
-/** The bytes are the declared ones; a server may still declare another frontmatter for them than they have. */
+/** The bytes match the declaration, but a server may declare another frontmatter than they contain. */
 async function compareFetched(label: string, entry: RemoteEntry, folder: string): Promise<RemoteReadiness> {
   const differs = await verifyFrontmatter(label, entry, readFileSync(join(folder, "SKILL.md")));
   return readyUnless(differs ? [differs] : []);
@@ -75,7 +74,7 @@ function readyUnless(faults: readonly Diagnostic[]): RemoteReadiness {
 
 const SAME = done("same" as const);
 
-/** Whether the server still declares the same of it; what it declares now is kept. No answer where it gave none. */
+/** Whether the server still declares the same; its current declaration is stored. `undefined` if it did not answer. */
 async function askAgain(
   server: ServerConnection,
   known: IndexedSkill,
@@ -95,7 +94,7 @@ async function askAgain(
   return isSame ? SAME : done("changed");
 }
 
-/** Used all the same: it is what was verified when the server last answered. */
+/** Still used: it was verified when the server last answered. */
 function reportStale(name: string, { path, message }: Diagnostic): Diagnostic {
   return {
     code: "remote.stale",
@@ -110,8 +109,8 @@ function reportUnconfigured(name: string, label: string): Diagnostic {
     code: "remote.config",
     severity: "error",
     path: `mcp:${label}`,
-    message: `\`${name}\` cannot be used: the config names no MCP server \`${label}\` any more.`,
-    hint: `Set \`[mcp.servers.${label}]\` again, or load the catalog anew.`,
+    message: `\`${name}\` cannot be used: the config no longer names the MCP server \`${label}\`.`,
+    hint: `Add \`[mcp.servers.${label}]\` again, or reload the catalog.`,
   };
 }
 
@@ -124,7 +123,7 @@ export function refuseLoad(
 ): RemoteSkillError {
   const path = remote ? remoteLocation(remote) : location;
   if (readiness.kind === "changed") {
-    return new RemoteSkillError(name, path, "its server has just changed it.", [], { hint: "Use it again." });
+    return new RemoteSkillError(name, path, "its server just changed it.", [], { hint: "Use it again." });
   }
   const { diagnostics } = readiness;
   const told = diagnostics.slice(0, MOST_TOLD).map(({ message }) => message);

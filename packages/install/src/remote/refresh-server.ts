@@ -1,4 +1,4 @@
-/** Asks a server what skills it offers now, keeps the answer, and forgets it again. No file of a skill is fetched here. */
+/** Asks a server for its skills, stores the answer, and forgets it again. Fetches no skill files. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -35,7 +35,7 @@ export interface RemoteParts extends ServerSurroundings {
 
 interface Refreshed {
   readonly index: RemoteIndex;
-  /** What is different from what was known before, by URI. */
+  /** What changed, by URI. */
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
@@ -43,7 +43,7 @@ interface Refreshed {
 
 const NOTHING_KNOWN: RemoteIndex = { listedAt: 0, skills: [], refused: [] };
 
-/** When nobody can be in the middle of using a folder any more. */
+/** When nobody can still be using a folder. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 export async function refreshServer(
@@ -67,7 +67,7 @@ export async function refreshServer(
   });
 }
 
-/** What a server declares of one skill, whether or not its list has it. */
+/** A server's declaration of one skill, whether or not its list has it. */
 export async function askForSkill(
   label: string,
   server: ServerConnection,
@@ -80,7 +80,7 @@ export async function askForSkill(
   if (checked.ok && answered === uri) {
     return done({ entry: checked.value, askedAt: Date.now(), ...readFreshness(said.value) });
   }
-  const fault = `the server answers with another one, ${showPath(String(answered))}`;
+  const fault = `the server returned another one, ${showPath(String(answered))}`;
   const other: EntryFault[] = answered === uri ? [] : [{ code: "remote.redirect", fault }];
   const faults = checked.ok ? other : [...other, ...checked.refusal.faults];
   const { code, message } = refuseEntry(label, uri, faults);
@@ -88,7 +88,7 @@ export async function askForSkill(
   return refused({ code, severity: "error", path, message });
 }
 
-/** A skill that only its URI leads to: from then on it is known like the others. */
+/** A skill known only by its URI: from then on it is known like the others. */
 export async function addUnlisted(
   remote: RemoteServer,
   uri: string,
@@ -101,7 +101,7 @@ export async function addUnlisted(
   });
 }
 
-/** In place of what was known of it. */
+/** Replaces what was known about it. */
 export function keepSkill(places: RemoteParts["places"], label: string, skill: IndexedSkill): void {
   changeIndex(places, label, (index = NOTHING_KNOWN) => {
     const before = index.skills.find(({ entry }) => entry.uri === skill.entry.uri);
@@ -111,7 +111,7 @@ export function keepSkill(places: RemoteParts["places"], label: string, skill: I
   });
 }
 
-/** The server has it no more, or not as it may be. */
+/** The server no longer has it, or not in a valid form. */
 export function dropSkill(places: RemoteParts["places"], label: string, uri: string, why: Diagnostic): void {
   const { code, message } = why;
   changeIndex(places, label, (index = NOTHING_KNOWN) => ({
@@ -121,7 +121,7 @@ export function dropSkill(places: RemoteParts["places"], label: string, uri: str
   }));
 }
 
-/** What was kept of servers that the config does not name any more goes with them. */
+/** Removes what was stored for servers that the config no longer names. */
 export function forgetOthers(places: RemoteParts["places"], labels: readonly string[]): void {
   const folder = serversFolder(places);
   if (!existsSync(folder)) return;
@@ -143,7 +143,7 @@ export async function withServer<Value>(
   }
 }
 
-/** Those that someone named by their URIs; one that the server does not have any more is forgotten. */
+/** Those that someone named by URI; one that the server no longer has is forgotten. */
 async function askForUnlisted(
   label: string,
   server: ServerConnection,
@@ -172,7 +172,7 @@ function compareSkills(
   };
 }
 
-/** Folders of what the server does not offer any more, and what a fetch that was killed has left. */
+/** Folders of skills that the server no longer offers, and leftovers of a killed fetch. */
 function tidyFetched(places: RemoteParts["places"], label: string, { skills }: RemoteIndex): void {
   const kept = new Set(skills.map(({ entry }) => join(remoteFolder(places, label, entry), "..")));
   const fetched = fetchedFolder(places, label);
@@ -189,13 +189,13 @@ type ForgetPlaces = Pick<Places, "cache" | "grantsFile">;
 
 /** What was removed when a remote skill or server was forgotten. */
 export interface ForgottenSkills {
-  /** Names of the skills whose approval was taken back. */
+  /** Names of the skills whose approval was revoked. */
   readonly approvals: readonly string[];
-  /** Whether files or a list had been kept. */
+  /** Whether files or a list were stored. */
   readonly isRemoved: boolean;
 }
 
-/** Takes back what was decided and kept of a skill. Asks nobody; the server stays configured. */
+/** Revokes decisions and deletes stored data for a skill. Asks nobody; the server stays configured. */
 export function forgetSkill(places: ForgetPlaces, remote: RemoteOrigin): ForgottenSkills {
   const location = remoteLocation(remote);
   const read = readIndex(places, remote.server);

@@ -1,7 +1,7 @@
 /**
- * What an MCP server declares of one skill, checked before anything of it is fetched: URI, name, frontmatter, and a complete
- * list of files with digests within the limits. An entry that breaks one rule is refused whole, with every reason. URIs are
- * taken apart as they are written: what reads like a way out of the skill is refused instead of followed.
+ * Checks an MCP server's declaration of one skill before fetching: URI, name, frontmatter, and a complete list of files
+ * with digests within the limits. An entry that breaks one rule is refused as a whole, with every reason. URIs are
+ * parsed as written: what looks like a way out of the skill is refused, not followed.
  */
 import type { DiagnosticCode } from "@metier/base/diagnostic";
 import { isDigest } from "@metier/base/digest";
@@ -34,7 +34,7 @@ export type EntryCheck = Result<
   { readonly uri?: string; readonly faults: readonly EntryFault[] }
 >;
 
-/** What every host of such skills takes, and this one no more than that. */
+/** What every host of such skills accepts, and no more. */
 const ENTRY_LIMITS = { files: 512, bytes: 16 * 1024 * 1024 } as const;
 
 const MAX_FRONTMATTER = 64 * 1024;
@@ -44,11 +44,11 @@ const MAX_NAME = 64;
 const MAX_DESCRIPTION = 1024;
 
 export function checkEntry(value: unknown): EntryCheck {
-  if (!isJsonObject(value)) return refused({ faults: [wrong("it is no object")] });
+  if (!isJsonObject(value)) return refused({ faults: [wrong("it is not an object")] });
   const { uri, frontmatter, resources } = value;
   if (typeof uri !== "string") return refused({ faults: [wrong("it has no `uri`")] });
   if (uri.length > MAX_URI_LENGTH) {
-    const fault = `its URI has ${uri.length} characters; at most ${MAX_URI_LENGTH} are taken`;
+    const fault = `its URI has ${uri.length} characters; the limit is ${MAX_URI_LENGTH}`;
     return refused({ faults: [limit(fault)] });
   }
   const address = readSkillUri(uri);
@@ -65,12 +65,14 @@ function checkFrontmatter(frontmatter: unknown, folder: string): readonly EntryF
   if (!isJsonObject(frontmatter)) return [wrong("it has no `frontmatter`")];
   const bytes = Buffer.byteLength(JSON.stringify(frontmatter));
   if (bytes > MAX_FRONTMATTER) {
-    return [limit(`its \`frontmatter\` has ${bytes} bytes; at most ${MAX_FRONTMATTER} are taken`)];
+    return [limit(`its \`frontmatter\` has ${bytes} bytes; the limit is ${MAX_FRONTMATTER} bytes`)];
   }
   const { name, description } = frontmatter;
   const faults: EntryFault[] = [];
   if (typeof name !== "string" || name.length > MAX_NAME || !NAME.test(name)) {
-    faults.push(wrong("its `name` is not of lower-case letters, digits and single hyphens, 64 at most"));
+    faults.push(
+      wrong("its `name` does not consist of at most 64 lowercase letters, digits and single hyphens"),
+    );
   } else if (name !== folder) {
     faults.push(wrong(`its \`name\` is \`${name}\`, but its URI ends in ${showPath(folder)}`));
   }
@@ -88,12 +90,12 @@ interface ListedFiles {
 
 function readResources(resources: unknown, uri: string, root: string): ListedFiles {
   if (resources === "dynamic") {
-    const fault = "its files have no digests (`resources` is `dynamic`), so nothing of it could be verified";
+    const fault = "its files have no digests (`resources` is `dynamic`), so they cannot be verified";
     return { files: [], faults: [{ code: "remote.dynamic", fault }] };
   }
-  if (!Array.isArray(resources)) return { files: [], faults: [wrong("it has no list `resources`")] };
+  if (!Array.isArray(resources)) return { files: [], faults: [wrong("it has no `resources` list")] };
   if (resources.length > ENTRY_LIMITS.files) {
-    const fault = `it has ${resources.length} files; at most ${ENTRY_LIMITS.files} are taken`;
+    const fault = `it has ${resources.length} files; the limit is ${ENTRY_LIMITS.files}`;
     return { files: [], faults: [limit(fault)] };
   }
   const files: RemoteFile[] = [];
@@ -113,17 +115,15 @@ function readResource(value: unknown, root: string): RemoteFile | EntryFault {
   const found = pathInSkill(root, uri);
   if ("fault" in found) return wrong(found.fault);
   if (!isDigest(digest)) {
-    return wrong(
-      `the \`digest\` of ${showPath(uri)} is not \`sha256:\` and 64 lower-case hexadecimal digits`,
-    );
+    return wrong(`the \`digest\` of ${showPath(uri)} is not \`sha256:\` and 64 lowercase hexadecimal digits`);
   }
   if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) {
-    return wrong(`the \`size\` of ${showPath(uri)} is no number of bytes`);
+    return wrong(`the \`size\` of ${showPath(uri)} is not a number of bytes`);
   }
   return { path: found.path, uri, digest, size };
 }
 
-/** Complete, each file once, and no more than may be fetched. */
+/** Complete, each file once, within the fetch limits. */
 function checkSet(files: readonly RemoteFile[], uri: string): readonly EntryFault[] {
   const faults: EntryFault[] = [];
   const paths = new Set<string>();
@@ -139,7 +139,7 @@ function checkSet(files: readonly RemoteFile[], uri: string): readonly EntryFaul
     faults.push(wrong("its files do not include its own `SKILL.md`"));
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > ENTRY_LIMITS.bytes) {
-    faults.push(limit(`its files have ${bytes} bytes; at most ${ENTRY_LIMITS.bytes} are taken`));
+    faults.push(limit(`its files have ${bytes} bytes; the limit is ${ENTRY_LIMITS.bytes} bytes`));
   }
   return faults;
 }
@@ -166,10 +166,10 @@ interface UriFault {
 /** In characters. */
 const MAX_URI_LENGTH = 4096;
 const SKILL_FILE = "/SKILL.md";
-/** A scheme, an authority that is no more than the first segment, and what RFC 3986 lets stand in a path. */
+/** A scheme, an authority that is only the first segment, and path characters of RFC 3986. */
 const URI = /^[a-z][a-z0-9+.-]*:\/\/((?:[\w.~!$&'()*+,;=:@/-]|%[0-9a-f]{2})+)$/i;
 
-/** `root`: of the skill's folder, the URI without `/SKILL.md`. `name`: the last segment of that. */
+/** `root`: the skill folder's URI, without `/SKILL.md`. `name`: its last segment. */
 export function readSkillUri(uri: string): { readonly root: string; readonly name: string } | UriFault {
   const path = pathOfUri(uri);
   if (typeof path !== "string") return path;
@@ -177,12 +177,12 @@ export function readSkillUri(uri: string): { readonly root: string; readonly nam
     return { fault: `its URI ${showPath(uri)} does not end with \`${SKILL_FILE}\`` };
   const segments = readSegments(path.slice(0, -SKILL_FILE.length));
   if (segments === undefined) {
-    return { fault: `its URI ${showPath(uri)} has an empty segment, or one that leads elsewhere` };
+    return { fault: `its URI ${showPath(uri)} has an empty segment, or one such as \`..\`` };
   }
   return { root: uri.slice(0, -SKILL_FILE.length), name: segments.at(-1) ?? "" };
 }
 
-/** Below the skill's folder, decoded: what the file is called on disk. */
+/** Inside the skill's folder, decoded: the file's name on disk. */
 export function pathInSkill(root: string, uri: string): { readonly path: string } | UriFault {
   const whole = pathOfUri(uri);
   if (typeof whole !== "string") return whole;
@@ -193,7 +193,7 @@ export function pathInSkill(root: string, uri: string): { readonly path: string 
   const checked = path === undefined ? undefined : checkContainedPath(path);
   if (!checked?.ok || checked.path !== path) {
     const why = checked?.ok === false ? `: ${checked.message.replace(/\.$/, "")}` : "";
-    return { fault: `the file ${showPath(uri)} has a path that may lead out of the skill's folder${why}` };
+    return { fault: `the file ${showPath(uri)} has a path that may point outside the skill's folder${why}` };
   }
   return { path };
 }
@@ -201,11 +201,13 @@ export function pathInSkill(root: string, uri: string): { readonly path: string 
 function pathOfUri(uri: string): string | UriFault {
   const [, path] = (uri.length <= MAX_URI_LENGTH && URI.exec(uri)) || [];
   return (
-    path ?? { fault: `${showPath(uri)} is no URI of the form \`scheme://path\` without query and fragment` }
+    path ?? {
+      fault: `${showPath(uri)} is not a URI of the form \`scheme://path\` without query and fragment`,
+    }
   );
 }
 
-/** Decoded; `undefined` where one is empty, goes up, or hides a separator. */
+/** Decoded; `undefined` if one is empty, goes up, or hides a separator. */
 function readSegments(path: string): readonly string[] | undefined {
   try {
     const segments = path.split("/").map(decodeURIComponent);

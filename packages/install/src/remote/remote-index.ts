@@ -1,7 +1,7 @@
 /**
- * What an MCP server said of its skills when it was last asked, in a file that only the user can write. It holds the
- * server's own words, and they are checked again on every reading: a file that someone changed gives no more than a
- * server could. And where that file and the skills' own files are kept: below the cache, which is never searched.
+ * What an MCP server last said about its skills, in a file that only the user can write. It contains the server's own
+ * words, checked again on every read: a modified file can do no more than a server could. Also where that file and the
+ * skills' files are stored: in the cache, which is never searched.
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
@@ -31,11 +31,11 @@ export interface IndexedSkill {
   readonly entry: RemoteEntry;
   /** When the server last said so, in milliseconds since 1970. */
   readonly askedAt: number;
-  /** For how long it may be taken as current. */
+  /** How long it counts as current. */
   readonly ttlMs: number;
-  /** Whom the server lets share its answer. It is kept for this user alone in any case. */
+  /** Who may share the answer, according to the server. It is stored only for this user in any case. */
   readonly cacheScope: CacheScope;
-  /** The server's list lacks it: someone named it by its URI. */
+  /** Not in the server's list: someone named it by its URI. */
   readonly isUnlisted?: true | undefined;
 }
 
@@ -71,7 +71,7 @@ export function isCurrent({ askedAt, ttlMs }: Pick<IndexedSkill, "askedAt" | "tt
   return askedAt <= now && now < askedAt + ttlMs;
 }
 
-/** Replaces what is known of a server by what `change` makes of it. */
+/** Replaces what is known about a server with the result of `change`. */
 export function changeIndex(
   places: CachePlaces,
   label: string,
@@ -86,7 +86,7 @@ export function changeIndex(
   });
 }
 
-/** In the words of the protocol, since they are checked like a server's. */
+/** In the protocol's words, since they are checked like a server's. */
 function renderIndex({ listedAt, skills, refused }: RemoteIndex): string {
   const rows = skills.map(({ entry, ...facts }) => ({
     ...facts,
@@ -132,11 +132,11 @@ function parseIndex(text: string): RemoteIndex | undefined {
   try {
     return fitShape(indexShape, JSON.parse(text));
   } catch {
-    return undefined; // No JSON.
+    return undefined; // Not JSON.
   }
 }
 
-/** One that a date can tell. */
+/** One that a date can represent. */
 function isMoment(value: unknown): value is number {
   return typeof value === "number" && !Number.isNaN(new Date(value).getTime());
 }
@@ -146,7 +146,7 @@ function findUnsafety({ uid, mode }: { readonly uid: bigint; readonly mode: bigi
   const user = process.getuid?.();
   if (user === undefined) return undefined;
   if (uid !== BigInt(user) && user !== 0) return `it belongs to user ${uid}.`;
-  return (mode & 0o022n) === 0n ? undefined : "others than you can write to it.";
+  return (mode & 0o022n) === 0n ? undefined : "other users can write to it.";
 }
 
 function missing(path: string, label: string): Refused<Diagnostic> {
@@ -155,7 +155,7 @@ function missing(path: string, label: string): Refused<Diagnostic> {
     severity: "info",
     path,
     message: `The MCP server \`${label}\` has not been asked for its skills yet.`,
-    hint: `\`metier remote refresh ${label}\` asks it.`,
+    hint: `Ask it with \`metier remote refresh ${label}\`.`,
   });
 }
 
@@ -164,12 +164,12 @@ function unusable(path: string, label: string, why: string): Refused<Diagnostic>
     code: "remote.index-unusable",
     severity: "warning",
     path,
-    message: `What is known of the MCP server \`${label}\` is not used: ${why}`,
-    hint: `\`metier remote refresh ${label}\` asks the server again.`,
+    message: `Metier ignores its copy of the skill list of the MCP server \`${label}\`: ${why}`,
+    hint: `Ask the server again with \`metier remote refresh ${label}\`.`,
   });
 }
 
-/** A path in it tells the server, and no two skills of any servers share one. */
+/** A path that identifies the server; no two skills of any servers share one. */
 export function serversFolder({ cache }: CachePlaces): string {
   return join(cache, "mcp");
 }
@@ -182,14 +182,14 @@ export function indexFile(places: CachePlaces, label: string): string {
   return join(serverFolder(places, label), "index.json");
 }
 
-/** Below it stands a folder for each skill that was used. */
+/** Contains a folder for each used skill. */
 export function fetchedFolder(places: CachePlaces, label: string): string {
   return join(serverFolder(places, label), "skills");
 }
 
 const KEY_LENGTH = 32;
 
-/** Another folder for each content: what is in one is never changed. Its last part is the skill's own name. */
+/** A folder per content, never changed. Its last part is the skill's own name. */
 export function remoteFolder(
   places: CachePlaces,
   label: string,

@@ -82,7 +82,7 @@ describe("a download", () => {
 describe("a server that misbehaves", () => {
   const CASES: readonly (readonly [what: string, answer: RequestListener, code: string])[] = [
     ["has nothing", (_, response) => void response.writeHead(404).end(), "source.not_found"],
-    ["wants a sign-in", (_, response) => void response.writeHead(403).end(), "source.unauthorized"],
+    ["requires a sign-in", (_, response) => void response.writeHead(403).end(), "source.unauthorized"],
     ["is broken", (_, response) => void response.writeHead(503).end(), "source.unreachable"],
     ["hangs up", (_, response) => void response.destroy(), "source.unreachable"],
     ["sends a web page", (_, response) => void response.end("<!doctype html><p>Sign in"), "source.damaged"],
@@ -177,7 +177,7 @@ describe("where a download may lead", () => {
   ])("a redirect to %s is refused", async (_what, location, named) => {
     const site = await serve({ "/a.tgz": redirectTo(location) });
     const fault = await faultFrom(address(`http://site.example:${site.port}/a.tgz`), { addresses: BOOK });
-    expect(fault.message).toContain("redirects to a place that is refused");
+    expect(fault.message).toContain("redirects to a refused address");
     expect(fault.message).toContain(named);
   });
 

@@ -131,7 +131,7 @@ describe("what stands there already", () => {
     expect(readFileSync(join(world.home, CLAUDE, "SKILL.md"), "utf8")).toBe(skill("pdf"));
   });
 
-  test("a link on the way that leads out of the project is not followed", async () => {
+  test("a link on the way that points outside the project is not followed", async () => {
     const world = worldWithSource();
     mkdirSync(join(world.root, "elsewhere"));
     symlinkSync(join(world.root, "elsewhere"), join(world.project, ".claude"));

@@ -172,7 +172,7 @@ describe("a plugin", () => {
       {
         code: "plugin.other-parts",
         message:
-          "The plugin `tools` also brings MCP servers, commands, hooks; only its skills are installed.",
+          "The plugin `tools` also contains MCP servers, commands, hooks; only its skills are installed.",
       },
     ]);
   });

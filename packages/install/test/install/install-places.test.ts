@@ -96,7 +96,7 @@ describe("for a project", () => {
     expect(faultOf(await metier.install({ source: repository.url, copy: true })).code).toBe("install.usage");
   });
 
-  test("is never put through a link that leads out of the project, by force or not", async () => {
+  test("is never put through a link that points outside the project, by force or not", async () => {
     const world = createInstallWorld();
     const repository = world.repository(skillFiles("", "alpha"));
     const metier = await world.metier();
@@ -109,7 +109,7 @@ describe("for a project", () => {
     for (const force of [false, true]) {
       const restored = resultOf(await metier.install({ project: true, force }));
       expect(restored.skipped).toMatchObject([{ name: "alpha", code: "install.differs" }]);
-      expect(restored.skipped[0]?.reason).toContain("leads out of the project");
+      expect(restored.skipped[0]?.reason).toContain("points outside the project");
     }
     expect((await metier.verify()).ok).toBe(false);
     rmSync(join(world.project, "metier.lock"));

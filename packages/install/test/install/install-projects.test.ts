@@ -84,7 +84,7 @@ describe("a project's lock", () => {
     },
   );
 
-  test("that leads out of the project is an error, also for the exit code", async () => {
+  test("that points outside the project is an error, also for the exit code", async () => {
     const world = createInstallWorld();
     const repository = world.repository(skillFiles("", "alpha"));
     const flags = ["--project", "--copy", "--agent", "claude-code"];
@@ -93,7 +93,7 @@ describe("a project's lock", () => {
     mkdirSync(join(world.root, "victim/skills"), { recursive: true });
     symlinkSync(join(world.root, "victim"), join(world.project, ".claude"));
     const { code, stderr } = await world.cli("install", "--project");
-    expect(stderr).toContain("is no skills folder of a client inside the project");
+    expect(stderr).toContain("is not a client's skills folder in the project");
     expect(code).toBe(1);
   });
 

@@ -166,7 +166,7 @@ describe("one skill of a repository", () => {
     const fault = faultOf(await metier.install({ source: "./x", name }));
     expect(fault).toMatchObject({
       code: "install.usage",
-      message: expect.stringContaining("cannot be the name"),
+      message: expect.stringContaining("is not a valid skill name"),
     });
   });
 });

@@ -75,7 +75,7 @@ describe("a local folder", () => {
     expect(await faultFrom(join(folder, "SKILL.md", "below"))).toMatchObject({ code: "source.not_found" });
     const file = await faultFrom(join(folder, "bytes.bin"));
     expect(file).toMatchObject({ code: "source.invalid" });
-    expect(file.message).toContain("neither a folder nor an archive");
+    expect(file.message).toContain("is not a folder, an archive");
   });
 
   verifies("case 106", "that is a link is resolved, and it is said", async () => {
@@ -155,7 +155,7 @@ describe("a hostile folder", () => {
       mkdirSync(into);
       const onFile = (done: number): void => void (done === 2 && change(folder));
       await expect(copyFolder(folder, into, { limits: SOURCE_LIMITS, onFile })).rejects.toThrow(
-        "changed while it was copied",
+        "changed during the copy",
       );
     }
   });

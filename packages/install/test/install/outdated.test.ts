@@ -103,7 +103,7 @@ describe("outdated", () => {
 
   test("needs nothing to be installed", async () => {
     const { code, stdout } = await createInstallWorld().cli("outdated");
-    expect([code, stdout]).toEqual([0, "No skill is installed here.\n"]);
+    expect([code, stdout]).toEqual([0, "No skills are installed here.\n"]);
   });
 
   test("is cancelled by its signal", async () => {

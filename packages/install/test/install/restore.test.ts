@@ -105,7 +105,7 @@ describe("without a source, the locks are restored", () => {
     expect(metier.readResource("alpha", "notes.md").text).toBe("Notes.\n");
   });
 
-  test("an upstream that no longer gives that content is said to, and nothing is put in its place", async () => {
+  test("an upstream that no longer provides that content is said to, and nothing is put in its place", async () => {
     const world = createInstallWorld();
     world.write({ "source/alpha/SKILL.md": skill("alpha", "", "one") });
     const gone = world.repository(skillFiles("", "beta"), "gone");
@@ -119,7 +119,7 @@ describe("without a source, the locks are restored", () => {
     const { installed, skipped } = resultOf(await metier.install({}));
     expect(installed).toEqual([]);
     expect(skipped).toMatchObject([
-      { name: "alpha", code: "install.differs", reason: expect.stringContaining("no longer gives") },
+      { name: "alpha", code: "install.differs", reason: expect.stringContaining("no longer provides") },
       { name: "beta", code: expect.stringMatching(/^source\./) },
     ]);
     expect(world.stored()).toEqual([]);

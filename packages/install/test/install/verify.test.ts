@@ -116,7 +116,7 @@ describe("verify", () => {
     rmSync(copied.folder, { recursive: true });
     expect(await (await copied.world.metier()).verify()).toMatchObject({
       ok: true,
-      skills: [{ note: "A copy stands in for it." }],
+      skills: [{ note: "A copy takes its place." }],
     });
     const linked = await installed({ agents: ["claude-code"] });
     rmSync(linked.folder, { recursive: true });

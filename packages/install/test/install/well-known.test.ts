@@ -91,7 +91,7 @@ describe("a site with an index", () => {
     const site = await serve({ ...FILES, "/files/csv.tar.gz": XML, [INDEX]: indexOf(SKILLS) });
     const fault = await faultFrom(`http://127.0.0.1:${site.port}`);
     expect(fault).toMatchObject({ code: "source.damaged" });
-    expect(fault.message).toContain("`csv` is not what the index announces");
+    expect(fault.message).toContain("`csv` does not match the index");
   });
 
   test("that does not list what is wanted says what it lists", async () => {
@@ -109,7 +109,7 @@ describe("a site with an index", () => {
     });
     const fault = await faultFrom(`http://127.0.0.1:${site.port}`);
     expect(fault).toMatchObject({ code: "source.unsafe" });
-    expect(fault.message).toContain("`evil` of ");
+    expect(fault.message).toContain("`evil` from ");
     const full = await serve({ ...FILES, [INDEX]: indexOf(SKILLS) });
     const limits = { files: 2 };
     expect(await faultFrom(`http://127.0.0.1:${full.port}`, { limits })).toMatchObject({
@@ -145,13 +145,13 @@ describe("an index", () => {
   });
 
   test.each([
-    [{ ...SKILLS[0], name: "../up" }, /no name of a skill/],
+    [{ ...SKILLS[0], name: "../up" }, /not a valid skill name/],
     [{ ...SKILLS[0], description: 1 }, /no description/],
     [{ ...SKILLS[0], type: "script" }, /type `script`/],
-    [{ ...SKILLS[0], digest: "md5:00" }, /no digest/],
-    [{ ...SKILLS[0], url: "javascript:alert(1)" }, /no address/],
+    [{ ...SKILLS[0], digest: "md5:00" }, /no `sha256:…` digest/],
+    [{ ...SKILLS[0], url: "javascript:alert(1)" }, /no URL/],
     [SKILLS[1], /listed twice/],
-    ["text", /no object/],
+    ["text", /not an object/],
   ])("leaves out %j and says why", (wrong, why) => {
     const reading = read({ $schema: SCHEMA, skills: [SKILLS[1], wrong] });
     if (!reading.ok) throw new Error(reading.refusal.message);
@@ -164,7 +164,7 @@ describe("an index", () => {
     const reading = read({ skills: [{ name: "pdf", description: "x", files: ["SKILL.md", file] }] });
     expect(reading).toMatchObject({
       ok: true,
-      value: { skills: [], faults: [expect.stringContaining("cannot be")] },
+      value: { skills: [], faults: [expect.stringContaining("invalid file")] },
     });
   });
 });

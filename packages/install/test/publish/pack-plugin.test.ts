@@ -143,7 +143,7 @@ describe("a plugin", () => {
     await packed(world, { force: true, version: "2" });
     expect(readText(world.project, "plugin/plugin.json")).toContain('"version": "2"');
     world.write({ "project/mine/notes.md": "x" });
-    expect(await fault(world, { output: "mine", force: true })).toContain("is no plugin");
+    expect(await fault(world, { output: "mine", force: true })).toContain("is not a plugin");
     expect(existsSync(join(world.project, "mine/notes.md"))).toBe(true);
   });
 
@@ -184,7 +184,7 @@ describe("no plugin is written", () => {
 
   test.each([
     [{ a: { type: "http", url: "https://example.com" } }, /streamable-http/],
-    [{ a: { type: "streamable-http", url: "http://example.com" } }, /not encrypted/],
+    [{ a: { type: "streamable-http", url: "http://example.com" } }, /neither encrypted/],
     [{ a: { type: "sse", url: "https://u:p@example.com" } }, /password/],
     [{ a: { type: "sse", url: "https://example.com", headers: { A: "1", a: "2" } } }, /twice/],
     [{ a: { command: "npx tool" } }, /command/],

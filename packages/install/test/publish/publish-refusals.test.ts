@@ -19,9 +19,13 @@ describe("publishing refuses", () => {
     [
       "names that are one where case does not count",
       { "SKILL.md": skill("pdf"), "a.md": "", "A.md": "" },
-      /one name/,
+      /same name/,
     ],
-    ["names with invisible characters", { "SKILL.md": skill("pdf"), "a\u202eb.md": "" }, /cannot be seen/],
+    [
+      "names with invisible characters",
+      { "SKILL.md": skill("pdf"), "a\u202eb.md": "" },
+      /invisible characters/,
+    ],
   ];
   test.each(refused)("%s, and writes nothing of the others", async (_, files, reason) => {
     const world = createInstallWorld();

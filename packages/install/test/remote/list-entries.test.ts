@@ -36,7 +36,7 @@ test("a list is bounded in entries, bytes and pages, and must be one", async () 
   expect(await refused({ entries: 1 })).toContain("more than 1 entries");
   expect(await refused({ bytes: 100 })).toContain("more than 100 bytes");
   expect(await refused({ pages: 1 })).toContain("more than 1 pages");
-  expect(await refused({}, [{ skills: "none" }])).toContain("no list `skills`");
+  expect(await refused({}, [{ skills: "none" }])).toContain("no `skills` list");
   expect(await refused({}, [{ skills: new Array(200_000).fill(0) }])).toContain("more than 5000 entries");
   expect(await refused({})).toBeUndefined();
 });
@@ -46,7 +46,7 @@ test("what is said of a refused entry stays short and visible, however long its 
   const said = await list([{ skills: [long, hidden].map((uri) => ({ ...entry("a"), uri })) }]);
   const refused = said.ok ? said.value.refused : [];
   expect(refused).toMatchObject([
-    { code: "remote.limit", message: expect.stringContaining("10017 characters; at most 4096") },
+    { code: "remote.limit", message: expect.stringContaining("10017 characters; the limit is 4096") },
     { code: "remote.entry", message: expect.stringContaining("skill://a\\u{1b}[31m/SKILL.md") },
   ]);
   expect(refused[0]).not.toHaveProperty("uri");

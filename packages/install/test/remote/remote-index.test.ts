@@ -40,7 +40,7 @@ test("a file that others can write to is not used", () => {
   const places = writeIndex();
   chmodSync(indexFile(places, "docs"), 0o666);
   expect(readIndex(places, "docs")).toMatchObject({
-    refusal: { message: expect.stringContaining("others than you can write to it") },
+    refusal: { message: expect.stringContaining("other users can write to it") },
   });
 });
 

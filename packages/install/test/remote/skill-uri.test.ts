@@ -44,14 +44,14 @@ describe("the URI of a file", () => {
     ["skill://b/x.md", "outside"],
     ["skill://a", "outside"],
     ["skill://ab/x.md", "outside"],
-    ["skill://a/", "may lead out"],
-    ["skill://a/./x.md", "may lead out"],
-    ["skill://a/x/../../b", "may lead out"],
-    ["skill://a/%2E%2E/b", "may lead out"],
-    ["skill://a/x%5Cy", "may lead out"],
-    ["skill://a/C:%5Cx", "may lead out"],
-    ["skill://a/%252e%252e/b", "may lead out"],
-    ["skill://a/x\n.md", "no URI"],
+    ["skill://a/", "may point outside"],
+    ["skill://a/./x.md", "may point outside"],
+    ["skill://a/x/../../b", "may point outside"],
+    ["skill://a/%2E%2E/b", "may point outside"],
+    ["skill://a/x%5Cy", "may point outside"],
+    ["skill://a/C:%5Cx", "may point outside"],
+    ["skill://a/%252e%252e/b", "may point outside"],
+    ["skill://a/x\n.md", "not a URI"],
   ] as const) {
     test(`is refused for ${JSON.stringify(uri)}`, () => {
       expect(pathInSkill("skill://a", uri)).toEqual({ fault: expect.stringContaining(why) });

@@ -1,6 +1,6 @@
 /**
- * Named agents, who may carry out a skill that forks (`context: fork`, `agent: name`): what one is, how it is found, whether
- * it leads back to the skill, and the skills it is given beforehand.
+ * Named agents, which can carry out a skill that forks (`context: fork`, `agent: name`): their type, finding one by
+ * name, detecting cycles back to the skill, and preloading skills.
  */
 import { MetierError } from "@metier/base/errors";
 import { done, type Refusal, type Result, refused } from "@metier/base/result";
@@ -23,29 +23,29 @@ export interface NamedAgent {
   readonly systemPrompt: string;
   /** A model or an alias; absent: the caller's. */
   readonly model?: string | undefined;
-  /** Tool patterns; absent or empty: all the caller has. */
+  /** Tool patterns; absent or empty: all of the caller's. */
   readonly tools?: readonly string[] | undefined;
   readonly disallowedTools: readonly string[];
-  /** Names of the skills whose instructions it is given beforehand, in this order. */
+  /** Skills whose instructions it gets up front, in this order. */
   readonly skills: readonly string[];
   readonly maxIterations?: number | undefined;
   readonly scope: Scope;
-  /** The file; `""` for an agent given as an object. */
+  /** The file; `""` for an agent passed as an object. */
   readonly location: string;
   readonly trust: TrustDecision;
 }
 
-/** An agent of the embedding program, which vouches for it. */
+/** An agent from the embedding program, which vouches for it. */
 export interface GivenAgent {
-  /** The name that skills give in `agent`. */
+  /** The name that skills use in `agent`. */
   readonly name: string;
   /** What the agent is for. Default: empty. */
   readonly description?: string;
-  /** Who the agent is; an agent without it is left out, with a diagnostic. */
+  /** The system prompt; an agent without one is skipped, with a diagnostic. */
   readonly systemPrompt: string;
   /** An alias or `provider/model`. Default, also with `inherit`: the caller's model. */
   readonly model?: string;
-  /** Patterns of the tools it may use. Default: all that the caller has. */
+  /** Patterns of the tools it may use. Default: all of the caller's. */
   readonly tools?: readonly string[];
   /** Patterns of tools it may not use. Default: none. */
   readonly disallowedTools?: readonly string[];
@@ -61,7 +61,7 @@ interface AgentRefusal extends Refusal {
 
 const MOST_NAMED = 20;
 
-/** By its name, also as it is written in a file: `Code Reviewer` finds `code-reviewer`. */
+/** By name, or as written in a file: `Code Reviewer` finds `code-reviewer`. */
 export function findAgent(
   agents: ReadonlyMap<string, NamedAgent>,
   name: string,
@@ -70,7 +70,7 @@ export function findAgent(
   const agent = agents.get(name) ?? agents.get(plain) ?? builtInAgent(plain);
   if (agent === undefined)
     return refused({ message: `There is no agent ${showValue(name)}.`, hint: hintFor(agents, name) });
-  // What may not start a loop by its own word may not lead one either.
+  // Whoever may not fork by its own declaration may not lead a fork either.
   if (!trustAllows(agent.trust.level, "fork-by-own-word")) {
     return refused({ message: `The agent \`${agent.name}\` is untrusted.`, hint: agent.trust.reason });
   }
@@ -79,7 +79,7 @@ export function findAgent(
 
 function hintFor(agents: ReadonlyMap<string, NamedAgent>, name: string): string {
   const names = [...agents.keys()];
-  if (names.length === 0) return "There are none; write one as `.metier/agents/<name>.md`.";
+  if (names.length === 0) return "There are no agents. Add one as `.metier/agents/<name>.md`.";
   const near = nearestNames(name, names).map((each) => `\`${each}\``);
   const listed = names.slice(0, MOST_NAMED).map((each) => `\`${each}\``);
   const all = `Available: ${listed.join(", ")}${names.length > MOST_NAMED ? ", …" : ""}.`;
@@ -89,7 +89,7 @@ function hintFor(agents: ReadonlyMap<string, NamedAgent>, name: string): string 
 const READING = ["read_file", "list_files", "grep_search", "read_skill_file"] as const;
 
 const BUILT_IN: readonly Pick<NamedAgent, "name" | "description" | "systemPrompt" | "tools">[] = [
-  { name: "general-purpose", description: "Does whatever the skill says.", systemPrompt: "" },
+  { name: "general-purpose", description: "Does what the skill says.", systemPrompt: "" },
   {
     name: "explore",
     description: "Looks things up and changes nothing.",
@@ -107,12 +107,12 @@ const BUILT_IN: readonly Pick<NamedAgent, "name" | "description" | "systemPrompt
 ];
 
 /**
- * Agents that skills written for Claude Code name without bringing them. An agent of the same name, from a file or the
- * embedding program, stands before these.
+ * Agents that skills written for Claude Code name without providing them. An agent with the same name from a file or
+ * the embedding program takes precedence.
  */
 function builtInAgent(name: string): NamedAgent | undefined {
   const agent = BUILT_IN.find((known) => known.name === name);
-  const trust = { level: "trusted", reason: "It is part of Metier." } as const;
+  const trust = { level: "trusted", reason: "It is built into Metier." } as const;
   return agent && { ...agent, disallowedTools: [], skills: [], scope: "bundled", location: "", trust };
 }
 
@@ -122,19 +122,19 @@ interface CycleStep {
 }
 
 interface ForkGraph {
-  /** Of the usable skill of that name. */
+  /** Of the usable skill with that name. */
   manifestOf(skill: string): Pick<SkillManifest, "context" | "agent"> | undefined;
   readonly agents: ReadonlyMap<string, Pick<NamedAgent, "skills">>;
 }
 
 /**
- * Whether a skill that forks would come back to itself: skill → agent → skill it is given beforehand → its agent → … Two
- * ways to one agent are no cycle; only a way back is. The way from the skill into the cycle, its last step being one of
- * those before; `undefined` when there is none.
+ * Whether a skill that forks would reach itself again: skill → agent → preloaded skill → its agent → … Two paths to one
+ * agent aren't a cycle; only a path back is. Returns the path from the skill into the cycle, whose last step repeats an
+ * earlier one; `undefined` if there is none.
  */
 export function findCycle(skill: string, graph: ForkGraph): readonly CycleStep[] | undefined {
   const way: CycleStep[] = [];
-  /** Whatever starts there leads nowhere back. */
+  /** Nothing that starts here leads back. */
   const finished = new Set<string>();
   const visit = (step: CycleStep): boolean => {
     if (finished.has(keyOf(step))) return false;
@@ -169,17 +169,17 @@ function keyOf({ kind, name }: CycleStep): string {
 
 type PreloadedText = Pick<Instructions, "name" | "text" | "digest" | "origin">;
 
-/** Reads a skill anew; `undefined`, or a `MetierError`, when it cannot be used. */
+/** Reads a skill again; `undefined`, or a `MetierError`, if it can't be used. */
 type ReadSkillInstructions = (skill: string) => Promise<PreloadedText | undefined>;
 
 interface PreloadedSkills {
-  /** In the agent's order; `""` when there is nothing to load. */
+  /** In the agent's order; `""` if there is nothing to load. */
   readonly text: string;
-  /** Whose text it is: the run's trust is at most theirs. */
+  /** The skills in the text: the run's trust is at most theirs. */
   readonly skills: readonly string[];
 }
 
-/** A skill without instructions is left out; one that is missing is an error, for the agent counts on it. */
+/** A skill without instructions is skipped; a missing one is an error, because the agent relies on it. */
 export async function preloadSkills(
   { name, skills }: Pick<NamedAgent, "name" | "skills">,
   readInstructions: ReadSkillInstructions,
@@ -189,8 +189,8 @@ export async function preloadSkills(
     const read = await readOrReason(skill, readInstructions);
     if (typeof read === "string") {
       return refused({
-        message: `The agent \`${name}\` needs the skill ${showValue(skill)} beforehand, but ${read}`,
-        hint: "Make the skill usable, or take it out of the agent's `skills`.",
+        message: `The agent \`${name}\` preloads the skill ${showValue(skill)}, but ${read}`,
+        hint: "Make the skill usable, or remove it from the agent's `skills`.",
       });
     }
     if (read.text.trim() !== "") loaded.push(read);

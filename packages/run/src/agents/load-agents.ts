@@ -1,4 +1,4 @@
-/** All named agents: files beside the skills of the user and the project, and objects of the embedding program. */
+/** Loads all named agents: files next to the user's and project's skills, and objects from the embedding program. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from "@metier/base/json";
 import { nearestNames, showNames, showValue, spellingsOf, toKebabCase } from "@metier/base/text";
@@ -24,7 +24,7 @@ import {
 } from "./read-definitions.ts";
 
 export interface LoadedAgents {
-  /** By name; of several of one name the one that counts. */
+  /** By name; if several share a name, the one that wins. */
   readonly agents: ReadonlyMap<string, NamedAgent>;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -45,7 +45,7 @@ function buildGiven(given: unknown): Built<NamedAgent> {
   if (fields === undefined || name === "" || typeof fields.systemPrompt !== "string") {
     return { diagnostics: [reportUnusable(name)] };
   }
-  const trust = { level: "trusted", reason: "The embedding program brings it." } as const;
+  const trust = { level: "trusted", reason: "The embedding program provides it." } as const;
   const { definition, diagnostics } = buildAgent(parsedObject(name, fields), {
     location: "",
     scope: "integration",
@@ -54,13 +54,13 @@ function buildGiven(given: unknown): Built<NamedAgent> {
   return { definition, diagnostics: diagnostics.map(({ line: _line, column: _column, ...rest }) => rest) };
 }
 
-/** What a file could hold; the program may be JavaScript, so nothing is taken for granted. */
+/** What a file could contain; the program may be JavaScript, so nothing is assumed. */
 function toFields(given: unknown): JsonObject | undefined {
   try {
     const value = JSON.parse(JSON.stringify(given) ?? "null") as Json;
     return isJsonObject(value) ? value : undefined;
   } catch {
-    return undefined; // A circle, or something else that is no data; which is reported.
+    return undefined; // A cycle, or something else that isn't data, which is reported.
   }
 }
 
@@ -78,8 +78,8 @@ function parsedObject(name: string, frontmatter: JsonObject): ParsedSkill {
 
 function reportUnusable(name: string): Diagnostic {
   const path = `agent:${name || "(no name)"}`;
-  const message = "An agent was given that has no name or no system prompt as text.";
-  const hint = "Give an object with `name` and `systemPrompt`.";
+  const message = "An agent was passed without a name, or without a system prompt as a string.";
+  const hint = "Pass an object with `name` and `systemPrompt`.";
   return { code: "given.unusable", severity: "error", path, message, hint };
 }
 
@@ -90,27 +90,27 @@ const TOOLS_SCHEMA: JsonSchema = {
   anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
 };
 
-/** Every field that means something here, with what it may hold. */
+/** Every supported field, with its schema. */
 const AGENT_FIELDS: Readonly<Record<string, JsonSchema>> = {
   name: {
     type: "string",
-    description: "Lower-case letters, digits and single hyphens; default: the file's name.",
+    description: "Lowercase letters, digits and single hyphens. Default: the file name.",
   },
   description: { type: "string", description: "What the agent is for." },
   "system-prompt": {
     type: "string",
-    description: "Who the agent is; default: the text below the frontmatter.",
+    description: "The agent's system prompt. Default: the text below the frontmatter.",
   },
-  model: { type: "string", description: "A model or an alias; `inherit` for the caller's." },
-  tools: { ...TOOLS_SCHEMA, description: "The tools it may use; default: all the caller has." },
+  model: { type: "string", description: "A model or an alias; `inherit` uses the caller's." },
+  tools: { ...TOOLS_SCHEMA, description: "The tools it may use. Default: all of the caller's." },
   "disallowed-tools": { ...TOOLS_SCHEMA, description: "Tools it may not use." },
-  skills: { ...TOOLS_SCHEMA, description: "Skills that it knows from the start." },
-  "max-iterations": { type: "integer", minimum: 1, description: "How often its model may be asked." },
+  skills: { ...TOOLS_SCHEMA, description: "Skills it knows from the start." },
+  "max-iterations": { type: "integer", minimum: 1, description: "How many times it may ask its model." },
 };
 
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(AGENT_FIELDS));
 
-/** Fields of Claude Code's agents that mean nothing here yet. */
+/** Fields of Claude Code's agents that have no effect here yet. */
 const NOT_HONOURED: ReadonlySet<string> = new Set([
   "background",
   "color",
@@ -123,7 +123,7 @@ const NOT_HONOURED: ReadonlySet<string> = new Set([
   "permission-mode",
 ]);
 
-/** The body is the system prompt, unless a field says it. */
+/** The body is the system prompt, unless a field sets it. */
 function buildAgent(
   parsed: ParsedSkill,
   located: Pick<NamedAgent, "location" | "scope" | "trust">,
@@ -159,7 +159,7 @@ function buildAgent(
   return { definition, diagnostics };
 }
 
-/** By kebab-case name; of two spellings of one field the first counts. */
+/** By kebab-case name; if a field is spelled two ways, the first wins. */
 function readFields(
   frontmatter: NonNullable<ParsedSkill["frontmatter"]>,
   report: Report,
@@ -174,14 +174,14 @@ function readFields(
     else if (!FIELDS.has(name)) reportUnknown(key, name, report);
     else if (earlier === undefined) given.set(name, { name, key, value });
     else {
-      report("field.both-spellings", `\`${earlier.key}\` and \`${key}\` are both the field \`${name}\`.`, {
+      report("field.both-spellings", `\`${earlier.key}\` and \`${key}\` both set the field \`${name}\`.`, {
         key,
-        hint: `Keep one of them; now \`${earlier.key}\` is used.`,
+        hint: `Keep one of them; \`${earlier.key}\` is used now.`,
       });
     }
   }
   if (idle.length > 0) {
-    report("field.not-honoured", `This version reads, but does not act on ${showNames(idle)}.`, {
+    report("field.not-honoured", `Metier reads but ignores ${showNames(idle)}.`, {
       key: idle[0] ?? "",
     });
   }
@@ -190,8 +190,8 @@ function readFields(
 
 function reportUnknown(key: string, name: string, report: Report): void {
   const [near] = nearestNames(name, FIELDS, 1);
-  const hint = near === undefined ? `Known are ${showNames([...FIELDS])}.` : `Did you mean \`${near}\`?`;
-  report("field.unknown", `${showValue(key)} is not a field of an agent.`, { key, hint });
+  const hint = near === undefined ? `Known fields: ${showNames([...FIELDS])}.` : `Did you mean \`${near}\`?`;
+  report("field.unknown", `${showValue(key)} is not an agent field.`, { key, hint });
 }
 
 function settleName(written: string | undefined, { candidate }: ParsedSkill, report: Report): string {
@@ -200,21 +200,21 @@ function settleName(written: string | undefined, { candidate }: ParsedSkill, rep
   const normal = normaliseSkillName(name) || normaliseSkillName(candidate.defaultName) || "agent";
   report("name.grammar", `The name ${showValue(name)} is read as \`${normal}\`.`, {
     key: "name",
-    hint: `Write \`name: ${normal}\`: lower-case letters, digits and single hyphens, at most 64.`,
+    hint: `Write \`name: ${normal}\`: lowercase letters, digits and single hyphens, at most 64 characters.`,
   });
   return normal;
 }
 
 function reportEmpty({ candidate }: ParsedSkill): Diagnostic {
-  const message = "The agent has no system prompt, so it is left out.";
-  const hint = "Write below the frontmatter who the agent is and how it works.";
+  const message = "The agent has no system prompt, so it is skipped.";
+  const hint = "Describe below the frontmatter who the agent is and how it works.";
   return { code: "definition.empty", severity: "error", path: candidate.file, message, hint };
 }
 
-/** Of an agent's frontmatter. */
+/** The schema of an agent's frontmatter. */
 export function agentJsonSchema(): JsonSchema {
   const aliases = Object.entries(ALIASES).map(([alias, name]) => [alias, AGENT_FIELDS[name] ?? {}] as const);
-  const idle = [...NOT_HONOURED].map((name) => [name, { description: "Read, but not acted on." }] as const);
+  const idle = [...NOT_HONOURED].map((name) => [name, { description: "Read, but ignored." }] as const);
   const properties = [...Object.entries(AGENT_FIELDS), ...aliases, ...idle].flatMap(([name, schema]) =>
     spellingsOf(name).map((spelling) => [spelling, schema] as const),
   );

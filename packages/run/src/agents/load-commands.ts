@@ -1,6 +1,6 @@
 /**
- * Custom commands: Markdown files in `.metier/commands` and `.claude/commands`, which a user calls as `/name args`. Read
- * with the fields and rules of a skill; a file in a sub-folder is called `folder:name`.
+ * Custom commands: Markdown files in `.metier/commands` and `.claude/commands` that a user calls as `/name args`. Read
+ * with the fields and rules of a skill; a file in a subfolder is called `folder:name`.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { JsonSchema } from "@metier/base/json";
@@ -22,11 +22,11 @@ import {
 } from "./read-definitions.ts";
 
 export interface CustomCommand {
-  /** What stands after the `/`: `review`, `git:commit`. */
+  /** The text after the `/`: `review`, `git:commit`. */
   readonly name: string;
   /** `description`, `argumentHint`, `arguments`, `allowedTools`, `model`, …; its `name` is not the command's. */
   readonly manifest: SkillManifest;
-  /** What is sent, before arguments are put in. */
+  /** The text to send, before arguments are filled in. */
   readonly body: string;
   readonly scope: Scope;
   readonly location: string;
@@ -34,7 +34,7 @@ export interface CustomCommand {
 }
 
 export interface LoadedCommands {
-  /** By name; of several of one name the one that counts. */
+  /** By name; if several share a name, the one that wins. */
   readonly commands: ReadonlyMap<string, CustomCommand>;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -44,7 +44,7 @@ export async function loadCommands(sources: DefinitionSources): Promise<LoadedCo
   return { commands: definitions, diagnostics };
 }
 
-/** A command needs no frontmatter, and is named after its file whatever it says. */
+/** A command needs no frontmatter, and its name always comes from its file. */
 function buildCommand({ root, path, parsed, trust }: DefinitionFile): Built<CustomCommand> {
   const { manifest, diagnostics } = validateSkill(parsed, "lenient");
   const kept = diagnostics.filter(({ code }) => !NOT_OF_COMMANDS.has(code));
@@ -83,12 +83,12 @@ function commandName(path: string): string {
 }
 
 function reportEmpty(path: string): Diagnostic {
-  const message = "The command has no text or no name, so it is left out.";
-  const hint = "Write what is to be done into the file, and name it after what people type.";
+  const message = "The command has no text or no name, so it is skipped.";
+  const hint = "Write the prompt in the file, and name the file after what people type.";
   return { code: "definition.empty", severity: "error", path, message, hint };
 }
 
-/** What decides how a skill is run: a command is a message of the user, answered by the chat's own model. */
+/** Fields that decide how a skill runs: a command is a user's message, answered by the chat's own model. */
 const IDLE_FIELDS: ReadonlySet<string> = new Set([
   "input-schema",
   "context",
@@ -114,7 +114,7 @@ const MARKS: readonly (readonly [mark: RegExp, shown: string])[] = [
   [/(?:^|\s)@[\w~.-]*[./][\w./-]*\w/m, "files in its text (`@path`)"],
 ];
 
-/** Nothing a custom command says is dropped silently: which of its fields and marks a chat does not act on. */
+/** Nothing in a custom command is dropped silently: the fields and marks that a chat ignores. */
 function reportIdleParts(parsed: ParsedSkill): readonly Diagnostic[] {
   const { known } = readFields(parsed, () => undefined);
   const fields = known.filter(({ name, value }) => value !== null && IDLE_FIELDS.has(name));
@@ -123,18 +123,18 @@ function reportIdleParts(parsed: ParsedSkill): readonly Diagnostic[] {
     ...MARKS.filter(([mark]) => mark.test(parsed.body)).map(([, shown]) => shown),
   ];
   if (idle.length === 0) return [];
-  const message = `The command is sent without this, which this version does not act on: ${idle.join(", ")}.`;
-  const hint = "Make it a skill, or check that it can do without.";
+  const message = `The command is sent without these, which Metier does not support: ${idle.join(", ")}.`;
+  const hint = "Turn it into a skill, or check that it works without them.";
   const path = parsed.candidate.file;
   return [{ code: "definition.not-honoured", severity: "warning", path, message, hint }];
 }
 
-/** Of a custom command's frontmatter: the fields of a skill that a chat acts on, and none of them needed. */
+/** The schema of a custom command's frontmatter: the skill fields that a chat supports, all optional. */
 export function commandJsonSchema(): JsonSchema {
   const { required: _required, ...schema } = manifestJsonSchema();
   return {
     ...schema,
     title: "Custom command frontmatter",
-    description: "The YAML frontmatter of a custom command: .metier/commands/**/*.md. It needs none.",
+    description: "The YAML frontmatter of a custom command: .metier/commands/**/*.md. It is optional.",
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The Markdown files of agents and custom commands: found, read through the path gate within bounds, taken apart and
- * given their trust; and which of several of one name counts. Knows no field of them.
+ * Reads the Markdown files of agents and custom commands: finds them, reads them through the path gate within limits,
+ * parses them, decides their trust, and resolves name clashes. It knows none of their fields.
  */
 import { isUtf8 } from "node:buffer";
 import { readSync, statSync } from "node:fs";
@@ -32,7 +32,7 @@ import {
 } from "@metier/skills/trust";
 
 export interface DefinitionSources {
-  /** The skills folders in use (`metier.roots`): what is read stands beside them. */
+  /** The skills folders in use (`metier.roots`); definitions are next to them. */
   readonly roots: readonly SkillRoot[];
   readonly embedding: Embedding;
   readonly folderGrants: readonly FolderGrant[];
@@ -42,9 +42,9 @@ export interface DefinitionSources {
 
 export interface DefinitionFile {
   readonly root: SkillRoot;
-  /** Below the folder, with `/` between segments. */
+  /** Relative to the folder, with `/` between segments. */
   readonly path: string;
-  /** Its body without characters that cannot be seen. */
+  /** Its body without invisible characters. */
   readonly parsed: ParsedSkill;
   readonly trust: TrustDecision;
 }
@@ -52,7 +52,7 @@ export interface DefinitionFile {
 const MAX_ENTRIES = 2_000;
 const MAX_FILE_BYTES = 256 * 1024;
 
-/** Of folders and of files that cannot be read there are diagnostics; what is wrong inside a file is in `parsed`. */
+/** Unreadable folders and files become diagnostics; problems inside a file are in `parsed`. */
 async function readDefinitions(
   kind: DefinitionKind,
   sources: DefinitionSources,
@@ -77,7 +77,7 @@ async function readDefinitions(
   return files;
 }
 
-/** An agent is a file of the folder itself; deeper ones are its material. A command may stand at any depth. */
+/** An agent is a file in the folder itself; deeper files are its material. A command can be at any depth. */
 function listMarkdown(
   { root, realPath }: DefinitionFolder,
   kind: DefinitionKind,
@@ -90,14 +90,14 @@ function listMarkdown(
   }
   const code = listing.fault === "too-many" ? "scan.entry-limit" : "source.unreadable";
   const message = `\`${root.path}\` cannot be listed: ${listing.detail}. Nothing in it is read.`;
-  const hint = "Keep only such files in it, readable and with names in UTF-8.";
+  const hint = "Keep only readable files with UTF-8 names in it.";
   diagnostics.push({ code, severity: "error", path: listing.path, message, hint });
   return [];
 }
 
 type FileText = { readonly text: string; readonly notUtf8: boolean } | ContainedFault;
 
-/** A link may lead into any of the folders of this kind, and nowhere else. */
+/** A link may lead into any folder of this kind, and nowhere else. */
 function readText(
   { realPath }: DefinitionFolder,
   path: string,
@@ -109,7 +109,7 @@ function readText(
 
 function readOpened({ descriptor, stats, realPath }: ContainedFile): FileText {
   if (stats.size > MAX_FILE_BYTES) {
-    const message = `\`${realPath}\` has ${stats.size} bytes; at most ${MAX_FILE_BYTES} are read.`;
+    const message = `\`${realPath}\` has ${stats.size} bytes; the limit is ${MAX_FILE_BYTES}.`;
     return { ok: false, reason: "too-large", message };
   }
   const buffer = Buffer.alloc(Number(stats.size));
@@ -121,8 +121,8 @@ function cleanBody(parsed: ParsedSkill): ParsedSkill {
   const { text, removed } = cleanText(parsed.body);
   if (removed === undefined) return parsed;
   const { count, example } = removed;
-  const message = `Characters that cannot be seen were removed from the text: ${count}, ${example} first.`;
-  const hint = "Look at the file in an editor that shows invisible characters, and delete them.";
+  const message = `Removed ${count} invisible characters from the text, ${example} first.`;
+  const hint = "Open the file in an editor that shows invisible characters, and delete them.";
   const about = {
     code: "disclosure.text-removed",
     severity: "warning",
@@ -136,7 +136,7 @@ function trustDecider(
   { embedding, folderGrants, trustedPaths }: DefinitionSources,
 ): (folder: DefinitionFolder, path: string) => TrustDecision {
   const roots = new Map(folders.map((folder) => [folder, trustRoot(folder)]));
-  // A trusted path that does not exist was reported for the skills already.
+  // A trusted path that doesn't exist was already reported for the skills.
   const { paths } = resolveTrustedPaths(trustedPaths);
   return (folder, path) =>
     decideTrust({
@@ -159,7 +159,7 @@ function trustRoot({ root, realPath }: DefinitionFolder): TrustRoot {
 function reportUnread(path: string, { reason, message }: ContainedFault): Diagnostic {
   const code = UNREAD_CODES[reason] ?? "file.unreadable";
   const hint = reason === "outside" ? "Copy the file there instead of linking to it." : undefined;
-  return { code, severity: "error", path, message: `It is left out: ${message}`, hint };
+  return { code, severity: "error", path, message: `Skipped: ${message}`, hint };
 }
 
 const UNREAD_CODES: Readonly<Partial<Record<ContainedFault["reason"], Diagnostic["code"]>>> = {
@@ -169,7 +169,7 @@ const UNREAD_CODES: Readonly<Partial<Record<ContainedFault["reason"], Diagnostic
 };
 
 function reportEncoding(path: string): Diagnostic {
-  const message = "The file is not UTF-8; what could not be read was replaced.";
+  const message = "The file is not UTF-8; unreadable bytes were replaced.";
   return { code: "file.not-utf8", severity: "warning", path, message, hint: "Save it as UTF-8." };
 }
 
@@ -181,8 +181,8 @@ interface DefinitionFolder {
 }
 
 /**
- * Beside the skills folders: `.metier/skills` has `.metier/agents` and `.metier/commands` next to it, with the same rank
- * and the same rules of trust. A folder that is missing is no fault.
+ * Next to the skills folders: `.metier/skills` has `.metier/agents` and `.metier/commands` next to it, with the same
+ * rank and trust rules. A missing folder isn't an error.
  */
 function definitionFolders(
   kind: DefinitionKind,
@@ -201,7 +201,7 @@ function definitionFolders(
   return folders;
 }
 
-/** A plain `skills` folder of a project has nothing to say about an `agents` folder beside it. */
+/** A project's plain `skills` folder says nothing about an `agents` folder next to it. */
 function isInDotFolder({ scope, path }: SkillRoot): boolean {
   return (scope === "user" || scope === "project") && basename(dirname(path)).startsWith(".");
 }
@@ -215,32 +215,32 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    return false; // Missing, or not ours to see: there is nothing to read either way.
+    return false; // Missing or inaccessible: there is nothing to read either way.
   }
 }
 
 function reportForeign(path: string): Diagnostic {
   const message = `\`${path}\` belongs to another user, so it is not read.`;
-  const hint = "Make it your own if you want what is in it.";
+  const hint = "Change its owner to yourself if you want to use it.";
   return { code: "source.foreign-owner", severity: "warning", path, message, hint };
 }
 
 function reportEscape(path: string, realPath: string): Diagnostic {
-  const message = `\`${path}\` is a link out of the project, to \`${realPath}\`; it is not read.`;
+  const message = `\`${path}\` links out of the project, to \`${realPath}\`, so it is not read.`;
   const hint = "Put the folder itself there instead of a link.";
   return { code: "link.escapes", severity: "error", path, message, hint };
 }
 
-/** What an agent or a command has, whatever its fields are. */
+/** What agents and commands share, whatever their fields. */
 interface Located {
   readonly name: string;
   readonly scope: SkillRoot["scope"];
-  /** The file; `""` for one that the embedding program gave. */
+  /** The file; `""` for one from the embedding program. */
   readonly location: string;
   readonly trust: TrustDecision;
 }
 
-/** Built of a file or an object; there is no definition where it cannot be used. */
+/** Built from a file or an object; there is no definition if it can't be used. */
 export interface Built<Definition> {
   readonly definition?: Definition | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -252,15 +252,15 @@ interface Ranked<Definition> {
 }
 
 interface LoadedDefinitions<Definition> {
-  /** By name, sorted; of several of one name the one that counts. */
+  /** By name, sorted; if several share a name, the one that wins. */
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Below every file, as integrations stand below user and project among skills. */
+/** Below every file, as integrations rank below user and project skills. */
 const GIVEN_RANK = 0;
 
-/** All of a kind. `build` knows the fields of a file; `given` are those of the embedding program. */
+/** Loads all of one kind. `build` knows a file's fields; `given` come from the embedding program. */
 export async function loadDefinitions<Definition extends Located>(
   kind: DefinitionKind,
   sources: DefinitionSources,
@@ -279,7 +279,10 @@ export async function loadDefinitions<Definition extends Located>(
   return { definitions, diagnostics: diagnostics.sort(compareDiagnostics) };
 }
 
-/** Which of several agents or commands of one name counts: the highest rank, but never an untrusted one over a trusted. */
+/**
+ * Which of several agents or commands with the same name wins: the highest rank, but never an untrusted one over a
+ * trusted one.
+ */
 function resolveDefinitions<Definition extends Located>(
   word: "agent" | "command",
   ranked: readonly Ranked<Definition>[],
@@ -309,16 +312,16 @@ function reportLoser(word: string, loser: Ranked<Located>, winner: Ranked<Locate
   const { name, location, trust } = loser.definition;
   const other = winner.definition.location
     ? `\`${winner.definition.location}\``
-    : "one of the embedding program";
+    : "one from the embedding program";
   const path = location || `${word}:${name}`;
   const named = `The ${word} \`${name}\``;
   if (loser.rank > winner.rank) {
-    const message = `${named} is untrusted and does not replace the trusted one, ${other}.`;
+    const message = `${named} is untrusted, so it does not replace the trusted one, ${other}.`;
     const hint = trust.reason;
     return { code: "definition.untrusted-shadow", severity: "warning", path, message, hint };
   }
   if (loser.rank === winner.rank) {
-    const message = `${named} is there twice; ${other} counts.`;
+    const message = `${named} is defined twice; ${other} is used.`;
     return { code: "definition.conflict", severity: "warning", path, message, hint: "Rename one of them." };
   }
   return {

@@ -1,8 +1,8 @@
 /**
- * The call of a durable run that acts now, or the `stop` hook: what it asks for outside is recorded before it is done, so that
- * whoever takes up the run later knows whether it may begin again. A change that a capability makes has an entry of its own
- * (`change`, and `changed` with what came of it), since it can be repeated under its idempotency key, or answered from the
- * journal; anything else outside is `acted`, and can not.
+ * The call (or `stop` hook) of a durable run that is acting now. What it requests outside is recorded before it is
+ * done, so that whoever resumes the run knows whether the call may start over. A capability's change has its own
+ * entries (`change`, and `changed` with the outcome), because it can be repeated under its idempotency key or answered
+ * from the journal; anything else outside is `acted`, and can't be repeated.
  */
 import type { Json } from "@metier/base/json";
 import type { RunEventBody } from "../events/run-event.ts";
@@ -10,27 +10,27 @@ import type { DurableRunParts } from "./durable-run.ts";
 import type { RunSteps } from "./run-steps.ts";
 
 export interface ActingCall {
-  /** As the journal names it. */
+  /** Its name in the journal. */
   readonly name: string;
-  /** Changes that this execution of it has asked for: how often, by their digest. */
+  /** Changes requested in this execution: how often, by digest. */
   readonly asked: Map<string, number>;
-  /** What has begun to make changes, until it is over. */
+  /** Changes in progress. */
   readonly underWay: Set<Promise<unknown>>;
-  /** Changes that were begun, and of which nobody knows what came of them. */
+  /** Changes that were started and whose outcome is unknown. */
   readonly doubtful: Set<string>;
-  /** Absent: it cannot wait for a person, as a hook at the end of a run. */
+  /** Absent: it can't wait for a person, such as a hook at the end of a run. */
   readonly waiting?: CallWaiting | undefined;
-  /** That it asked for something outside is recorded, or being recorded. */
+  /** Set once it is recorded, or being recorded, that it requested something outside. */
   acted?: Promise<void> | undefined;
 }
 
-/** How a call that is under way comes to wait for a person: it is ended, and begins again after the answer. */
+/** How a call in progress comes to wait for a person: it is ended, and starts over after the answer. */
 export interface CallWaiting {
   readonly step: number;
   readonly callId: string;
-  /** It may have done what cannot be undone, whatever the journal says. */
+  /** It may have done something irreversible, whatever the journal says. */
   readonly isFinal: boolean;
-  /** From here on it gets nothing done. */
+  /** From here on, its requests are refused. */
   isEnding: boolean;
   /** Aborted to end it. */
   readonly stop: AbortController;
@@ -43,20 +43,20 @@ export function beginActing(name: string, waiting?: CallWaiting): ActingCall {
   return { name, waiting, asked: new Map(), underWay: new Set(), doubtful: new Set() };
 }
 
-/** Something outside is asked for by the call that is being carried out: recorded before it is. */
+/** The current call requests something outside: recorded before it is done. */
 export async function recordActing({ acting, steps }: DurableRunParts): Promise<void> {
   if (acting === undefined) return;
   requireGoingOn(acting);
   acting.acted ??= recordOnce(steps, `acted ${acting.name}`, true);
-  await acting.acted; // Whoever asks at the same time waits for the same write.
+  await acting.acted; // Concurrent requests wait for the same write.
 }
 
-/** What a call that waits for a person asks for meanwhile, it asks for again when it begins again. */
+/** Whatever a waiting call requests in the meantime, it requests again when it starts over. */
 export function requireGoingOn({ waiting }: ActingCall): void {
-  if (waiting?.isEnding) throw new Error("The call waits for a person.");
+  if (waiting?.isEnding) throw new Error("The call is waiting for a person.");
 }
 
-/** A host that is reached for the first time: the result of the run names it, whichever process ends the run. */
+/** A host reached for the first time: the run's result names it, whichever process ends the run. */
 export async function recordReach(durable: DurableRunParts, host: string): Promise<void> {
   await recordActing(durable);
   if (durable.reached.has(host)) return;
@@ -70,12 +70,12 @@ export async function recordOnce(steps: RunSteps, key: string, value: Json): Pro
 
 /** A change that was about to be made. */
 export interface ChangeRecord {
-  /** The call that asked for it. */
+  /** The call that requested it. */
   readonly call: string;
   readonly id: string;
   /** Such as `gog.mail send`. */
   readonly what: string;
-  /** The provider promises that the same key changes nothing a second time. */
+  /** The provider promises that repeating the key changes nothing. */
   readonly isIdempotent: boolean;
 }
 
@@ -84,7 +84,7 @@ export function changesOf(steps: RunSteps, call: string): readonly ChangeRecord[
   return all.filter((change) => change.call === call);
 }
 
-/** Whether nobody can know what this call did outside: then it may not begin again. */
+/** Whether it is unknowable what this call did outside: then it must not start over. */
 export function isInDoubt(steps: RunSteps, call: string): boolean {
   if (steps.find(`acted ${call}`) !== undefined) return true;
   return changesOf(steps, call).some(
@@ -106,12 +106,12 @@ export function waitsOf(steps: RunSteps, call: string): readonly WaitRecord[] {
   return all.filter((record) => record.call === call);
 }
 
-/** Whether the call was ended to wait for a person, however often. */
+/** Whether the call was ever ended to wait for a person. */
 export function hasWaited(steps: RunSteps, call: string): boolean {
   return waitsOf(steps, call).length > 0;
 }
 
-/** Whether nobody has answered yet: then there is no use in beginning the call again. */
+/** Whether nobody has answered yet: then starting the call over is pointless. */
 export async function isStillWaiting(steps: RunSteps, call: string): Promise<boolean> {
   const last = waitsOf(steps, call).at(-1);
   return last !== undefined && (await steps.asked(last.key))?.status === "pending";

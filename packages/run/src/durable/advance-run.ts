@@ -1,6 +1,6 @@
 /**
- * What a worker does with a run that it holds: go on where the journal ends, until the run has ended, waits for a person, or
- * has to be given back.
+ * What a worker does with a run it holds: continue where the journal ends, until the run has ended, waits for a person,
+ * or must be given back.
  */
 import { sayFault } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
@@ -29,9 +29,9 @@ import { watchCancel } from "./watch-cancel.ts";
 
 export interface AdvanceOptions {
   readonly store: JournalStore;
-  /** Absent: the work folder is where it was. */
+  /** Absent: the work folder is still in place. */
   readonly snapshots?: SnapshotStore | undefined;
-  /** How long a question waits for an answer; absent: for ever. */
+  /** How long a question waits for an answer; absent: forever. */
   readonly questionMs?: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function advanceRun(
   const ended = new AbortController();
   let left: Leave | undefined;
   try {
-    if (order === undefined) throw new Error(`The order of run \`${run.id}\` cannot be read.`);
+    if (order === undefined) throw new Error(`The request of run \`${run.id}\` cannot be read.`);
     const signal = watchCancel(store, run, ended.signal);
     const asking = { waitMs: questionMs, always: order.approve === "every" };
     left =
@@ -65,7 +65,7 @@ export async function advanceRun(
   return left === undefined ? { kind: "ended" } : giveBack(left, steps, lease);
 }
 
-/** Ends a run that cannot be gone on with at all, such as one whose skill is not what it was: it says why. */
+/** Ends a run that can't continue at all, for example because its skill changed, and says why. */
 export async function endUnrun(lease: RunLease, store: JournalStore, fault: Error): Promise<AdvanceOutcome> {
   const { runId: rootId, holder, term, lost, stopping } = lease;
   const held = { rootId, holder, term, lost, stopping };
@@ -101,7 +101,7 @@ async function advanceSkill(
 
 const SAVED = "chat";
 
-/** What a turn leaves for the next one: the session with it, and its folder. */
+/** What a turn leaves for the next one: the session and its folder. */
 interface SavedTurn {
   readonly saved: SavedChat;
   readonly folder?: string | undefined;
@@ -109,7 +109,7 @@ interface SavedTurn {
 
 const savedTurnShape = recordShape<SavedTurn>({ saved: savedChatShape, folder: textShape }, ["folder"]);
 
-/** Nothing of one that never came to its end. */
+/** Nothing, if it never reached its end. */
 function readTurn(entries: readonly JournalEntry[]): SavedTurn | undefined {
   const entry = entries.find(({ key }) => key === SAVED);
   const turn = entry && fitShape(savedTurnShape, entry.value);
@@ -136,7 +136,7 @@ async function advanceTurn(
   if (left !== undefined) return left;
   const next: SavedTurn = { saved, folder };
   const value = JSON.parse(JSON.stringify(next)) as Json;
-  // What the next turn begins with, and what is shown of this one.
+  // What the next turn starts with, and what is shown of this one.
   const snapshot = newestFolder(steps.all("result ")) ?? folder;
   await steps.end(turn, { key: SAVED, value, snapshot });
   return undefined;
@@ -149,15 +149,15 @@ async function giveBack(why: Leave, steps: RunSteps, lease: RunLease): Promise<A
 }
 
 /**
- * It can be recorded no more here. Where its lease is gone, another worker goes on with it. Where the store has failed (a full
- * disk), it is thrown: the engine tells of it and waits before it tries again.
+ * The run can't be recorded here any longer. If the lease is gone, another worker continues it. If the store failed (a
+ * full disk), the error is thrown: the engine reports it and waits before it retries.
  */
 function stopUnrecorded(steps: Pick<RunSteps, "lost">, lease: Pick<RunLease, "lost">): AdvanceOutcome {
   if (lease.lost.aborted || steps.lost.reason instanceof LeaseLostError) return { kind: "released" };
   throw steps.lost.reason ?? new Error("A run that this one started could not be recorded.");
 }
 
-/** A fault of the host, not of the run: it is not tried for ever. */
+/** An error of the host, not of the run: it isn't retried forever. */
 function describeHostFault({ id, skill = "" }: DurableRun, fault: unknown): RunResult {
   const why = { code: "internal.fault", message: sayFault(fault), hint: "" };
   const subject = {

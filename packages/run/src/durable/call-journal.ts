@@ -1,8 +1,8 @@
 /**
- * One tool call of a durable run in its journal: that it begins (intent) where that alone matters, what it asked for outside
- * (`acting-call.ts`), and what it answered (result). A call with a result is never carried out again. One that was begun and
- * not ended is carried out again only if it cannot have acted outside, or if all it did there is known or can be repeated under
- * its key: what it did to the work folder was undone when the run was taken up.
+ * One tool call of a durable run in its journal: its start (intent), if that alone matters, what it requested outside
+ * (`acting-call.ts`), and its result. A call with a result is never repeated. A call that started but didn't end is
+ * repeated only if it can't have acted outside, or if everything it did there is known or repeatable under its key; its
+ * changes to the work folder were undone when the run was resumed.
  */
 import type { Json } from "@metier/base/json";
 import { isInside } from "@metier/base/places";
@@ -17,25 +17,27 @@ import { type DurableRunParts, describeMemory, type MemoryRecord, undoChanges } 
 import type { Spent } from "./journal-model.ts";
 
 export interface CallJournal {
-  /** What it answered, when it was carried out before; what it meant for the run counts again. */
+  /** Its result, if it was carried out before; its effects on the run apply again. */
   recorded(): ToolOutput | undefined;
-  /** The answer for a call that another process began and that may have acted. */
+  /** The answer for a call that another process started and that may have acted. */
   doubt(): ToolOutput | undefined;
-  /** It waited, for a person or for a run that it started: that it was called has been said. */
+  /** It waited for a person or a run it started, so its call event was already sent. */
   isTold(): boolean;
-  /** Its turn has come: what is asked for outside from here on is asked for by it, or by its hooks. */
+  /** Its turn has come: from here on, outside requests come from it or its hooks. */
   enter(): void;
   /** Just before it is carried out. */
   begin(): Promise<void>;
-  /** Aborted when it has to wait for a person while it is under way: it is ended then, and begins again after the answer. */
+  /** Aborted if it must wait for a person while it runs: it is ended, and starts over after the answer. */
   readonly stop: AbortSignal;
-  /** Whether it has to, also if it ended by itself meanwhile. */
+  /** Whether it must, even if it ended on its own in the meantime. */
   isEnding(): boolean;
   /** Another process ended it for that, and there is no answer yet. */
   isStillWaiting(): Promise<boolean>;
-  /** Its turn is over, whatever came of it. What one that waits has done to the work folder is undone first. */
+  /** Its turn is over, whatever the outcome. If it waits, its changes to the work folder are undone first. */
   leave(): Promise<void>;
-  /** `finish` says the last event of the call, which is written with its result or not at all; gives the answer. */
+  /**
+   * `finish` emits the call's last event, which is written together with its result or not at all; returns the result.
+   */
   end(finish: () => ToolOutput): Promise<ToolOutput>;
 }
 
@@ -43,7 +45,7 @@ interface ResultRecord {
   readonly output: ToolOutput;
   readonly denied?: RunResult["denied"][number] | undefined;
   readonly memory: MemoryRecord;
-  /** Of the run that it started. */
+  /** Of the run it started. */
   readonly spent?: Spent | undefined;
   /** The snapshot of the work folder after it. */
   readonly folder?: string | undefined;
@@ -76,7 +78,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       const isBegun = steps.find(`intent ${name}`) !== undefined;
       if (!isInDoubt(steps, name) && !(isBegun && mayHaveActed(tool, live))) return undefined;
       return fault(
-        `The outcome of this call of \`${tool.name}\` is unknown: the process that carried it out ended before it answered, and it may have acted. It was not repeated. Find out what it did before you call it again.`,
+        `The outcome of this \`${tool.name}\` call is unknown: its process ended before it answered, and it may have acted. It was not repeated. Find out what it did before you call it again.`,
       );
     },
     isTold: () =>
@@ -86,7 +88,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       if (takesTurn(tool, live)) durable.acting = beginActing(name, waiting);
     },
     async begin() {
-      // Asked for of those alone that may not begin again, or that wait and are told of once.
+      // Only recorded for calls that must not start over, or that wait and are announced once.
       const matters = mayHaveActed(tool, live) || tool.effect === "talk" || tool.effect === "skill";
       if (!matters || steps.find(`intent ${name}`) !== undefined) return;
       await steps.record(`intent ${name}`, { tool: tool.name });
@@ -99,7 +101,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
       const mayHaveChanged = hasEntered && (takesTurn(tool, live) || context.hooks.length > 0);
       const kept = mayHaveChanged ? await steps.keepFolder(context.place.world.workDir) : undefined;
       if (kept?.ok === false) reportUnkept(live, kept.refusal);
-      const output = finish(); // From here to the record nothing else gets a turn.
+      const output = finish(); // From here to the record, nothing else gets a turn.
       const record: ResultRecord = {
         output,
         denied: live.denied.slice(denied).find((entry) => entry.tool === tool.name),
@@ -107,7 +109,7 @@ export function openCallJournal(call: JournaledCall, live: LiveRun, durable: Dur
         spent: durable.spent.get(call.callId),
         folder: kept?.ok ? kept.value : undefined,
       };
-      durable.spent.delete(call.callId); // A later step may have a call of the same name.
+      durable.spent.delete(call.callId); // A later step may have a call with the same name.
       await steps.record(`result ${name}`, JSON.parse(JSON.stringify(record)) as Json, record.folder);
       return output;
     },
@@ -128,35 +130,35 @@ async function leaveTurn(
   durable: DurableRunParts,
 ): Promise<void> {
   if (durable.acting?.waiting === waiting) durable.acting = undefined;
-  // A run that leaves is given its folder where it is taken up.
+  // A run that leaves gets its folder back where it is resumed.
   if (waiting.isEnding && durable.parking.leave === undefined) {
     const undoing = undoChanges(durable, context.place.world.workDir);
-    await undoing.catch(() => durable.parking.go("released")); // There it is tried again, and its fault told.
+    await undoing.catch(() => durable.parking.go("released")); // It is retried there, and its error reported.
   }
   waiting.ended.resolve();
 }
 
 /**
- * The run goes on; should its process end, its folder is what the last snapshot has. One that has used up all the room there is
- * for it ends instead: it would be given a little less of its work at each interruption, and take the room of others.
+ * The run continues; if its process ends, it resumes from the last snapshot. A run that has used all its storage ends
+ * instead: it would lose more of its work at each interruption, and take storage from others.
  */
 function reportUnkept(live: LiveRun, { message: why, hint = "", isFull }: SnapshotRefusal): void {
   const { redactor } = live.context;
   if (isFull) live.stop.fail("run.storage-full", redactor.redact(`${why} ${hint}`));
   else {
-    const message = `The work folder is not kept from here on: ${redactor.redact(why)}`;
+    const message = `The work folder is no longer kept: ${redactor.redact(why)}`;
     reportOnce(live, "unkept", "run.folder-not-kept", message);
   }
 }
 
-/** Providers number their calls as they like: only together with the step it is one of a kind. */
+/** Providers number calls as they like: only the step makes the name unique. */
 export function callName({ step }: Pick<DurableRunParts, "step">, callId: string): string {
   return `${step} ${callId}`;
 }
 
 /**
- * Calls that change the work folder, or anything else, are made one after the other, so that each has a snapshot. Hooks may
- * change it at any call. One that waits for a person, or for another run, holds up no other.
+ * Calls that change the work folder, or anything else, run one after another, so that each has a snapshot. Hooks may
+ * change it in any call. A call that waits for a person or another run blocks no other.
  */
 export function takesTurn({ name, effect }: Tool, { context }: LiveRun): boolean {
   if (effect === "talk" || effect === "skill") return false;
@@ -166,9 +168,9 @@ export function takesTurn({ name, effect }: Tool, { context }: LiveRun): boolean
 
 function mayHaveActed({ name, effect }: Tool, { context }: LiveRun): boolean {
   if (isProgramTool(name, context)) return effect !== "read";
-  if (effect !== "write" && effect !== "execute") return false; // Reading again does no harm; a child has a journal.
+  if (effect !== "write" && effect !== "execute") return false; // Reading again is harmless; a child has its own journal.
   const { cwd, workDir } = context.place.world;
-  // What was written to the user's own folder cannot be undone.
+  // Writes to the user's own folder can't be undone.
   return !isInside(cwd, workDir) && accessTo(context.place.world, cwd) === "write";
 }
 

@@ -1,5 +1,5 @@
 /**
- * Runs that a durable run starts: durable like itself, under its lease, and found again by the call that started them. When
+ * Runs that a durable run starts: also durable, under its lease, and found again through the call that started them. If
  * one of them leaves this process, so does the run that waits for it.
  */
 import { createRunId } from "../events/run-log.ts";
@@ -17,11 +17,11 @@ export async function nameChild(durable: DurableRunParts, callId: string): Promi
   return runId;
 }
 
-/** Whether this is the first time that it starts; written with the event that says so. */
+/** Whether it starts for the first time; written together with the event that says so. */
 export function noteChild({ steps }: DurableRunParts, runId: string): boolean {
   const key = `started ${runId}`;
   if (steps.find(key) !== undefined) return false;
-  queueMicrotask(() => steps.record(key, true).catch(() => undefined)); // A write that fails stops the run.
+  queueMicrotask(() => steps.record(key, true).catch(() => undefined)); // A failed write stops the run.
   return true;
 }
 
@@ -30,7 +30,7 @@ export function durableChildren({ steps, asking }: DurableRunParts) {
     makeDurable(await steps.child(child.runId, child.skill), asking);
 }
 
-/** Comes back when the run itself is stopped. */
+/** Returns when the run itself is stopped. */
 export async function followChild(
   durable: DurableRunParts | undefined,
   why: Leave,

@@ -1,6 +1,6 @@
 /**
- * Questions of a durable run: each is a row in its journal, asked once and answered once, by whoever is there, in this process
- * or in a later one. Without an answer the call waits, and the run parks.
+ * Questions of a durable run: each is a row in its journal, asked once and answered once, by anyone, in this process or
+ * a later one. Without an answer the call waits, and the run parks.
  */
 import type { Json, JsonObject } from "@metier/base/json";
 import type { Question } from "@metier/durable";
@@ -14,11 +14,11 @@ import type { DurableRunParts } from "./durable-run.ts";
 interface DurableApproval {
   readonly approved: boolean;
   readonly rule: string;
-  /** As the person changed it. */
+  /** As changed by the person. */
   readonly input?: ToolInput | undefined;
 }
 
-/** `undefined`: nobody has answered; the call waited until the run was stopped. */
+/** `undefined`: nobody answered; the call waited until the run was stopped. */
 export async function askDurably(
   question: Omit<ApprovalQuestion, "skill">,
   callId: string,
@@ -74,7 +74,7 @@ export async function askUserDurably(
   return answer === undefined || typeof answer === "string" ? answer : JSON.stringify(answer);
 }
 
-/** `tell`: is called with a question that was not there yet, so that its event and its row are written together. */
+/** `tell` is called for a new question, so that its event and its row are written together. */
 export async function askOnce(
   { steps, asking }: DurableRunParts,
   question: { readonly key: string; readonly kind: Question["kind"]; readonly body: JsonObject },
@@ -84,7 +84,7 @@ export async function askOnce(
   return steps.ask({ ...question, expiresAt }, tell);
 }
 
-/** What an answer means for what was asked about. */
+/** What an answer means for the request. */
 export function explainAnswer({ status, answer, answeredBy }: Question): DurableApproval {
   const { note, input } = isAnswer(answer) ? answer : {};
   const who = answeredBy ?? "somebody";

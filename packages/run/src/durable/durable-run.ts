@@ -1,6 +1,6 @@
 /**
- * A durable run as it begins and as it goes on: what was decided at its start holds for all of it. It goes on only with the
- * same content of its skill and the same configuration; otherwise it ends and says why.
+ * How a durable run starts and continues: what was decided at its start applies to all of it. It only continues with
+ * the same skill content and configuration; otherwise it ends and says why.
  */
 import { digestBytes } from "@metier/base/digest";
 import { canonicalText, isJsonObject, type Json } from "@metier/base/json";
@@ -22,9 +22,9 @@ import type { RunSteps } from "./run-steps.ts";
 
 /** How a durable run asks people. */
 export interface Asking {
-  /** How long a question waits for an answer; absent: for ever. */
+  /** How long a question waits for an answer; absent: forever. */
   readonly waitMs?: number | undefined;
-  /** Ask before every call that is not read-only, also one that a skill or the config allows. */
+  /** Ask before every call that isn't read-only, even if a skill or the config allows it. */
   readonly always?: boolean | undefined;
 }
 
@@ -33,17 +33,17 @@ export interface DurableRunParts {
   readonly steps: RunSteps;
   readonly parking: Parking;
   readonly asking: Asking;
-  /** What runs that it started have used, by the call that started them. */
+  /** What runs it started have used, by the call that started them. */
   readonly spent: Map<string, Spent>;
-  /** Lets the calls that change something be made one after the other. */
+  /** Makes calls that change something run one after another. */
   readonly turns: Turns;
-  /** The snapshot that its work folder begins with. */
+  /** The snapshot its work folder starts with. */
   readonly folderBefore?: string | undefined;
-  /** Which answer of the model is acted on now. */
+  /** The number of the model's answer that is being acted on. */
   step: number;
-  /** Hosts that it has reached, in all processes. */
+  /** Hosts it has reached, in all processes. */
   readonly reached: Set<string>;
-  /** The call that changes something now: what is asked for outside is asked for by it. */
+  /** The call that is changing something now: outside requests come from it. */
   acting?: ActingCall | undefined;
 }
 
@@ -63,24 +63,24 @@ export function makeDurable(steps: RunSteps, asking: Asking, folderBefore?: stri
 interface StartRecord {
   /** The content identity of its skill. */
   readonly content: string;
-  /** Of the configuration. */
+  /** Digest of the configuration. */
   readonly config: string;
   readonly model: string;
   readonly system: string;
 }
 
 const START = "start";
-/** In place of the digest of its configuration: who moved the run to other machines has said that theirs holds. */
+/** Replaces the digest of its configuration: whoever moved the run to other machines confirmed theirs. */
 const MOVED = "moved";
 
-/** An entry of a run that goes on elsewhere, with another home and another configuration. */
+/** An entry of a run that continues elsewhere, with another home and configuration. */
 export function releaseStart({ key, value }: Pick<JournalEntry, "key" | "value">): Json {
   return key === START && isJsonObject(value) ? { ...value, config: MOVED } : value;
 }
 
 /**
- * Recorded once; a durable run that goes on is held to it. Gives the system prompt that holds. `skill`: absent for a turn of a
- * conversation.
+ * Recorded once; a durable run that continues is held to it. Returns the system prompt that applies. `skill`: absent
+ * for a conversation turn.
  */
 export async function holdToStart(
   prompt: string,
@@ -107,30 +107,30 @@ export async function holdToStart(
   if (start.content !== digest) {
     return refused({
       code: "run.changed",
-      message: `The run cannot go on: the content of \`${skill?.skill.name}\` changed since the run started (${start.content} is now ${digest}).`,
-      hint: "Start a new run; this one is not repeated with other content.",
+      message: `The run cannot continue: the content of \`${skill?.skill.name}\` changed since it started (${start.content} is now ${digest}).`,
+      hint: "Start a new run; this one cannot use the new content.",
     });
   }
   if (![config, MOVED].includes(start.config) && start.config !== earlierDigestOf(host.config())) {
     return refused({
       code: "run.changed",
-      message: "The run cannot go on: the configuration changed since the run started.",
-      hint: "Start a new run, or restore the configuration before the run is resumed.",
+      message: "The run cannot continue: the configuration changed since it started.",
+      hint: "Start a new run, or restore the configuration before you resume this one.",
     });
   }
   return done(start.system);
 }
 
-/** Every file of the skill, its scripts included: what was approved is what is executed. Of one without files, its text. */
+/** Every file of the skill, including scripts: what was approved is what is executed. Without files, its text. */
 function contentOf({ skill, digest }: Pick<PreparedInvocation, "digest" | "skill">): string {
   const content = skill.location === "" ? undefined : identifyContent(skill);
   return content?.ok ? content.value.digest : digest;
 }
 
 /**
- * What is allowed decides about the next call alone, and is asked anew for each: a rule that somebody adds while a run waits,
- * as with "always", counts for it and changes nothing of what it did. Where skills are looked for is another place on each machine;
- * what they are is pinned by their content.
+ * The tool policy only affects the next call, and is checked for each: a rule added while a run waits, as with
+ * "always", applies to it and changes nothing it did. Where skills are searched differs by machine; what they are is
+ * pinned by their content.
  */
 function whatHolds(config: Config): Json {
   const tools = Object.entries(config.tools).filter(([, answer]) => answer !== "allow");
@@ -138,10 +138,10 @@ function whatHolds(config: Config): Json {
   return { ...config, skills, tools: Object.fromEntries(tools) } as unknown as Json;
 }
 
-/** By config, which is read anew when it has changed: runs that share one share its digest. */
+/** By config, which is a new object when it changes: runs with the same one share its digest. */
 const digests = new WeakMap<Config, string>();
 
-/** Paths below the home count from there: machines that share runs have homes of their own. */
+/** Paths below the home are relative to it: machines that share runs have different homes. */
 function digestOf(config: Config, home: string): string {
   const known = digests.get(config);
   if (known !== undefined) return known;
@@ -151,13 +151,13 @@ function digestOf(config: Config, home: string): string {
   return digest;
 }
 
-/** As versions before several machines wrote it, for runs that wait since then. */
+/** As versions before multi-machine support computed it, for runs that have waited since then. */
 function earlierDigestOf(config: Config): string {
   const tools = Object.entries(config.tools).filter(([, answer]) => answer !== "allow");
   return digestBytes(canonicalText({ ...config, tools: Object.fromEntries(tools) } as unknown as Json));
 }
 
-/** What a call leaves in the run beside its answer. */
+/** What a call leaves in the run besides its result. */
 export interface MemoryRecord {
   readonly activations: readonly ActivatedText[];
   readonly taintedBy?: string | undefined;
@@ -167,7 +167,7 @@ export function describeMemory({ conversation, trust }: ConversationMemory): Mem
   return { activations: conversation.activations, taintedBy: trust.taintedBy };
 }
 
-/** What is in the conversation of a run that goes on; `begins`: what was in it at its start. */
+/** What is in the conversation of a run that continues; `begins`: what was in it at the start. */
 export function recallMemory(
   durable: DurableRunParts | undefined,
   begins: ConversationMemory = createMemory(),
@@ -177,14 +177,14 @@ export function recallMemory(
 }
 
 /**
- * Makes the work folder what it was after the last call that was recorded: what came after did not happen. A turn begins
- * with the folder of the turn before it.
+ * Restores the work folder to its state after the last recorded call: what came later didn't happen. A turn starts with
+ * the folder of the previous turn.
  */
 export async function restoreFolder(durable: DurableRunParts, folder: string): Promise<void> {
   if (durable.steps.isResumed || folderNow(durable) !== undefined) await undoChanges(durable, folder);
 }
 
-/** The same while the run is under way: what a call has done so far did not happen. */
+/** The same while the run is in progress: what a call has done so far didn't happen. */
 export function undoChanges(durable: DurableRunParts, folder: string): Promise<void> {
   return durable.steps.restoreFolder(folderNow(durable), folder);
 }
@@ -193,7 +193,7 @@ function folderNow({ steps, folderBefore }: DurableRunParts): string | undefined
   return newestFolder(steps.all("result ", "stop ")) ?? folderBefore;
 }
 
-/** The name of the last snapshot among what was recorded of calls and hooks. */
+/** The name of the last snapshot in the recorded calls and hooks. */
 export function newestFolder(results: readonly Json[]): string | undefined {
   const kept = results as readonly { readonly folder?: string }[];
   return kept.findLast(({ folder }) => folder !== undefined)?.folder;

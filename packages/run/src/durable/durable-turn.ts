@@ -1,4 +1,4 @@
-/** A turn of a conversation that survives this process: the steps of a chat's turn, over the session as it was saved. */
+/** A conversation turn that survives this process: the steps of a chat's turn, on the saved session. */
 import type { SavedChat } from "../events/saved-chat.ts";
 import { openModel, openState, takeTurn } from "../run/chat.ts";
 import { beginChat, beginKept, saveChat } from "../run/chat-keeping.ts";
@@ -8,8 +8,8 @@ import { type DurableRunParts, recallMemory } from "./durable-run.ts";
 import type { Leave } from "./parking.ts";
 
 /**
- * One turn of a session that survives this process, recorded step by step; `from` of the options is the session so far. What
- * is saved afterwards is the session with this turn. A `/name` in the message is no command here.
+ * One turn of a session that survives this process, recorded step by step; `from` in the options is the session so far.
+ * Afterwards, the session including this turn is saved. A `/name` in the message isn't a command here.
  */
 export async function takeDurableTurn(
   given: RunHost,

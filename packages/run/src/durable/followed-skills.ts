@@ -1,6 +1,6 @@
 /**
- * Skills whose instructions are followed in a run: their lists of tools and their folders count from then on, in a durable run
- * also after another process has taken it up.
+ * Skills whose instructions a run follows: their tool lists and folders apply from then on, also after another process
+ * resumes a durable run.
  */
 import type { JsonObject } from "@metier/base/json";
 import { hasFolder } from "@metier/skills";
@@ -17,13 +17,13 @@ interface Following {
   readonly policy: { activate(lists: ToolLists): void };
   readonly place: { show(folder: string): void };
   readonly durable?: DurableRunParts | undefined;
-  /** What a skill that is followed here may decide about tools. */
+  /** What a followed skill may decide about tools. */
   listsOf(followed: PreparedInvocation): ToolLists;
 }
 
 const FOLLOW = "follow ";
 
-/** Those that the run followed before are followed at once. */
+/** Skills that the run followed before are followed immediately. */
 export function followSkills({ policy, place, durable, listsOf }: Following) {
   const follow = ({ lists, folder }: FollowedSkill): void => {
     policy.activate(lists);
@@ -31,14 +31,14 @@ export function followSkills({ policy, place, durable, listsOf }: Following) {
   };
   const before = durable ? recallFollowed(durable) : [];
   for (const followed of before) follow(followed);
-  // Two calls of one answer may follow a skill each, at the same time: what is being written has its number, too.
+  // Two calls of one answer may each follow a skill at the same time: entries being written have their number too.
   let count = before.length;
   return (other: PreparedInvocation): void => {
     const { skill } = other;
     const followed = { lists: listsOf(other), folder: hasFolder(skill) ? skill.directory : undefined };
     follow(followed);
     count += 1;
-    // A write that fails stops the run.
+    // A failed write stops the run.
     durable?.steps.record(`${FOLLOW}${count}`, followed as unknown as JsonObject).catch(() => undefined);
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The model of a durable run. An answer that was recorded is given again, without asking and without telling anybody; a new
- * one is recorded before any of its tool calls is carried out. What is recorded has passed the redaction gate.
+ * The model of a durable run. A recorded answer is replayed without asking the model or emitting events; a new one is
+ * recorded before any of its tool calls is carried out. Recorded text has passed the redaction gate.
  */
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Json } from "@metier/base/json";
@@ -23,11 +23,11 @@ interface RecordedAnswer extends Spent {
 
 interface JournalModelOptions {
   readonly durable: DurableRunParts;
-  /** Of an answer that is given again: it counts for limits, and is part of the text so far. */
+  /** For a replayed answer: it counts toward limits, and is part of the text so far. */
   repeat(text: string, spent: Spent): void;
 }
 
-/** `guarded` keeps its answers by `recordAnswer`. */
+/** `guarded` stores its answers with `recordAnswer`. */
 export function journalModel(guarded: GuardedModel, { durable, repeat }: JournalModelOptions): GuardedModel {
   const { steps, parking } = durable;
   return {
@@ -45,7 +45,7 @@ export function journalModel(guarded: GuardedModel, { durable, repeat }: Journal
       }
       if (steps.stopping.aborted) {
         parking.go("released");
-        throw new Error("The worker stops; the run goes on elsewhere.");
+        throw new Error("The worker is stopping; the run continues elsewhere.");
       }
       return guarded.doStream(call);
     },
@@ -59,11 +59,11 @@ function keyOf({ step }: Pick<DurableRunParts, "step">): string {
 interface AnswerToRecord {
   readonly durable: DurableRunParts;
   readonly redactor: Redactor;
-  /** Of the answer that has just ended. */
+  /** Of the answer that just ended. */
   spent(): Spent;
 }
 
-/** Calls and the end are held back until the whole answer is in the journal; text passes as it comes. */
+/** Calls and the end are held back until the whole answer is in the journal; text passes immediately. */
 export function recordAnswer({ durable, redactor, spent }: AnswerToRecord): AnswerKeeper {
   const { steps, parking } = durable;
   const key = keyOf(durable);
@@ -79,7 +79,7 @@ export function recordAnswer({ durable, redactor, spent }: AnswerToRecord): Answ
       return undefined;
     },
     async end() {
-      // At once, so that the event of the answer is written with it.
+      // Immediately, so that the answer's event is written with it.
       await steps.record(key, redactor.redactJson({ parts, ...spent() } as unknown as Json));
       parking.end();
       return held;
@@ -88,7 +88,7 @@ export function recordAnswer({ durable, redactor, spent }: AnswerToRecord): Answ
   };
 }
 
-/** Some servers give all calls of an answer one id; in the journal each has its own. */
+/** Some servers give all calls of an answer the same id; in the journal, each has its own. */
 function nameCall(
   part: LanguageModelV4StreamPart,
   held: readonly LanguageModelV4StreamPart[],
@@ -100,7 +100,10 @@ function nameCall(
   return { ...part, toolCallId };
 }
 
-/** Pieces of one text become one; those of a call's input are in the call. What a provider sent beside it is not needed. */
+/**
+ * Pieces of one text are joined; pieces of a call's input are already in the call. Anything else the provider sent
+ * isn't needed.
+ */
 function keepPart(parts: LanguageModelV4StreamPart[], part: LanguageModelV4StreamPart): void {
   if (part.type.startsWith("tool-input-") || part.type === "raw" || part.type === "error") return;
   const last = parts.at(-1);

@@ -1,7 +1,8 @@
 /**
- * Changes that the commands of a durable run ask of capabilities: each is made once, however often its call begins again. It
- * has a key that follows from run, call, operation, account and input; what came of it is answered from the journal. A person
- * who is not there is asked by a row: the call is ended, the run parks, and after the answer the call begins again.
+ * Changes that a durable run's commands request from capabilities: each is made once, however often its call starts
+ * over. Its key is derived from run, call, operation, account and input; its outcome is answered from the journal. If
+ * nobody is there to confirm, the question is stored as a row: the call is ended, the run parks, and after the answer
+ * the call starts over.
  */
 import { digestBytes } from "@metier/base/digest";
 import { canonicalText, type Json, type JsonObject, presentFields } from "@metier/base/json";
@@ -35,17 +36,17 @@ interface Keeping {
   readonly redactor: Pick<Redactor, "redactJson">;
 }
 
-/** One change of one execution of its call. */
+/** One change in one execution of its call. */
 interface OpenChange extends Keeping {
   readonly change: AskedChange;
   readonly acting: ActingCall;
-  /** The same whenever the call asks for the same again; a second time in one execution is another one. */
+  /** The same whenever the call requests the same change again; a second time in one execution is another change. */
   readonly id: string;
-  /** What asks for it, until that is over. */
+  /** The request, until it is done. */
   readonly invoking: Promise<void>;
 }
 
-/** For one request of a command; `end`: it is over, however it went. */
+/** For one request of a command; `end`: it is done, whatever the outcome. */
 export function keepChange(keeping: Keeping): { readonly keep: KeepChange; end(): void } {
   const { durable } = keeping;
   const { promise: invoking, resolve } = Promise.withResolvers<void>();
@@ -72,8 +73,8 @@ export function keepChange(keeping: Keeping): { readonly keep: KeepChange; end()
 }
 
 /**
- * What an earlier call of the run has asked for under the same key of its own, wherever that was: a machine remembers its
- * own calls, and another one goes on with the run. `undefined`: nothing, or it failed and may be tried again.
+ * What an earlier call of the run requested under the same key of its own, on any machine: a machine only remembers its
+ * own calls. `undefined`: nothing, or it failed and may be retried.
  */
 function recallKeyed(
   change: AskedChange,
@@ -96,12 +97,12 @@ function recallKeyed(
 function unknownBefore(change: AskedChange): CapabilityFault {
   return tellFault(
     "capability_outcome_unknown",
-    `${nameOf(change)} was not performed: an earlier call asked for it under the same key, and nobody knows whether it was done.`,
-    "Look at the system itself. If it was not done, ask for it under another key.",
+    `${nameOf(change)} was not performed: an earlier call requested it under the same key, and its outcome is unknown.`,
+    "Check the system itself. If it was not done, request it under another key.",
   );
 }
 
-/** It was begun, and nobody knows what came of it. */
+/** It was started, and its outcome is unknown. */
 function isUnknown({ durable: { steps }, acting: { name }, id }: OpenChange): boolean {
   return (
     steps.find(`change ${name} ${id}`) !== undefined && steps.find(`changed ${name} ${id}`) === undefined
@@ -113,7 +114,7 @@ function tellFault(code: CapabilityCode, message: string, hint?: string): Capabi
 }
 
 function pending(change: AskedChange): CapabilityFault {
-  const message = `${nameOf(change)} was not performed yet: it waits for a person to confirm it.`;
+  const message = `${nameOf(change)} was not performed yet: it is waiting for a person to confirm it.`;
   return tellFault("capability_confirmation_pending", message);
 }
 
@@ -121,7 +122,7 @@ function nameOf({ capability, operation }: Pick<AskedChange, "capability" | "ope
   return `\`${operation.name}\` of \`${capability}\``;
 }
 
-/** Asked for by no call, as while a toolset is being loaded: made as in any other run. */
+/** Not requested by a call, for example while a toolset is loading: made as in any other run. */
 function asItIs({ idempotencyKey }: AskedChange): KeptChange {
   const nothing = (): Promise<void> => Promise.resolve();
   return { idempotencyKey, confirm: async (_, ask) => ask?.(), begin: nothing, end: nothing };
@@ -135,7 +136,7 @@ function nameChange(change: AskedChange, { asked, doubtful }: ActingCall): strin
   const { operation } = change;
   const digest = digestChange(change);
   const before = asked.get(digest) ?? 0;
-  // Whoever tries again what may have happened means the same change.
+  // A retry of something that may have happened means the same change.
   if (operation.idempotent && doubtful.delete(`${digest}-${before}`)) return `${digest}-${before}`;
   asked.set(digest, before + 1);
   return `${digest}-${before + 1}`;
@@ -150,7 +151,10 @@ function hasAsked({ asked }: ActingCall, id: string): boolean {
   return (asked.get(digest) ?? 0) >= Number(times);
 }
 
-/** Whether it is new, and the call made one before that it has not asked for this time: then it does something else now. */
+/**
+ * Whether it is new and the call previously made a change it hasn't requested this time: then it now does something
+ * else.
+ */
 function isOther({ durable: { steps }, acting, id: ownId }: OpenChange): boolean {
   const made = changesOf(steps, acting.name);
   return !made.some(({ id }) => id === ownId) && made.some(({ id }) => !hasAsked(acting, id));
@@ -159,8 +163,8 @@ function isOther({ durable: { steps }, acting, id: ownId }: OpenChange): boolean
 function otherThanBefore(change: AskedChange): CapabilityFault {
   return tellFault(
     "capability_outcome_unknown",
-    `${nameOf(change)} was not performed: this call was cut off after it had changed something, and now asks for another change than before.`,
-    "Look at the system itself what was done. Then make what is missing in a new call.",
+    `${nameOf(change)} was not performed: this call was cut off after it changed something, and now requests a different change.`,
+    "Check in the system itself what was done, then do the rest in a new call.",
   );
 }
 
@@ -186,7 +190,7 @@ function keepOne(open: OpenChange): KeptChange {
   };
 }
 
-/** Who is there now is asked first; their yes holds for this change whenever it is asked for again. */
+/** Whoever is there is asked first; their yes applies to this change whenever it is requested again. */
 async function confirm(
   open: OpenChange,
   ask: (() => Promise<Confirmed>) | undefined,
@@ -198,7 +202,7 @@ async function confirm(
   if (said === "yes" || said === "no") return said;
   const asked = await steps.asked(key);
   if (asked === undefined && ask) {
-    if (isOther(open)) return otherThanBefore(open.change); // A person who is asked by a row sees that.
+    if (isOther(open)) return otherThanBefore(open.change); // A person who is asked through a row sees that.
     const now = await ask();
     if (now === "yes" || now === "no") await recordOnce(steps, `said ${key}`, now);
     if (now !== "later") return now;
@@ -220,7 +224,7 @@ function notConfirmed(message: string, hint: string): CapabilityFault {
   return tellFault("capability_mutation_not_confirmed", message, hint);
 }
 
-/** So often a call may ask for something else than what was answered before. */
+/** How often a call may request something other than what was answered. */
 const MOST_OTHERS = 3;
 
 function refuseWaiting(
@@ -229,20 +233,20 @@ function refuseWaiting(
 ): CapabilityFault | undefined {
   if (isFinal || isInDoubt(durable.steps, acting.name)) {
     return notConfirmed(
-      `${nameOf(change)} changes something and has to wait for a person. This call cannot wait: it has acted already, so it cannot begin again after the answer.`,
-      "Make the change in a tool call of its own.",
+      `${nameOf(change)} needs a person to confirm it, but this call cannot wait: it has already acted, so it cannot start over after the answer.`,
+      "Make the change in a separate tool call.",
     );
   }
   const others = waitsOf(durable.steps, acting.name).filter(({ id }) => !hasAsked(acting, id));
   if (others.length < MOST_OTHERS) return undefined;
   return tellFault(
     "capability_mutation_plan_mismatch",
-    `${nameOf(change)} was not performed: each time that this call begins again it asks for another change than the one that was answered.`,
-    "Make a call whose input is the same whenever it is carried out, without times or random values.",
+    `${nameOf(change)} was not performed: each time this call starts over, it requests a different change from the one that was answered.`,
+    "Make a call whose input is always the same, without times or random values.",
   );
 }
 
-/** What a person is asked: all that a terminal shows of a change. */
+/** What a person is shown: everything a terminal shows of a change. */
 function describeChange({ change, redactor }: OpenChange): JsonObject {
   const { caller, capability, operation, account, accountName, input } = change;
   const { name, description } = operation;
@@ -256,7 +260,7 @@ function describeChange({ change, redactor }: OpenChange): JsonObject {
     user: caller.userId,
     skill: caller.skill,
     input,
-    rule: "a person confirms what a capability changes",
+    rule: "a person confirms changes made by capabilities",
   });
   return redactor.redactJson(body) as JsonObject;
 }
@@ -283,8 +287,8 @@ async function tellAnswer(
 }
 
 /**
- * From here on the call gets nothing done, and begins again after the answer, also if that comes at once. What else it changes
- * comes to its end first; then all of it is ended, before it does anything with what it is told.
+ * From here on, the call gets nothing done, and starts over after the answer, even if that comes immediately. Its other
+ * changes finish first; then the call is ended before it can act on any result.
  */
 async function waitForPerson(open: OpenChange, waiting: CallWaiting, key: string): Promise<CapabilityFault> {
   const { durable, acting, change, id } = open;
@@ -292,7 +296,7 @@ async function waitForPerson(open: OpenChange, waiting: CallWaiting, key: string
   await askPerson(open, waiting, key);
   await recordOnce(durable.steps, `waits ${acting.name} ${id}`, { call: acting.name, id, key });
   await Promise.all(acting.underWay);
-  waiting.stop.abort(new Error("A change waits for a person."));
+  waiting.stop.abort(new Error("A change is waiting for a person."));
   await waiting.ended.promise;
   return pending(change);
 }

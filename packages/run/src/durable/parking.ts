@@ -1,28 +1,28 @@
 /**
- * How a durable run waits for a person: its call is left where it is, the loop is stopped once nothing else is under way, and
- * the run is given back to the engine. Nothing of a call that waits is recorded but its question; after the answer the call
- * begins again.
+ * How a durable run waits for a person: its call is left as it is, the loop stops once nothing else is in progress, and
+ * the run goes back to the engine. Only the question of a waiting call is recorded; after the answer, the call starts
+ * over.
  */
 
 /** Why a run left this process before it ended. */
 export type Leave = "parked" | "released" | "lost";
 
 export interface Parking {
-  /** Why it is to leave, once it is. */
+  /** Why it is leaving, once it is. */
   readonly leave: Leave | undefined;
-  /** Told once. */
+  /** Called once. */
   onLeave(stop: () => void): void;
-  /** This call waits for a person. Comes back when the run is stopped; what the call does then counts for nothing. */
+  /** This call waits for a person. Returns when the run is stopped; whatever the call does then doesn't count. */
   wait(callId: string, signal: AbortSignal): Promise<void>;
   isWaiting(callId: string): boolean;
-  /** A call begins, or the model is asked: until `end`, the run does not park. */
+  /** A call starts, or the model is asked: until `end`, the run doesn't park. */
   begin(): void;
   end(): void;
-  /** At the next step, because the worker stops or the lease is gone. */
+  /** At the next step, because the worker is stopping or the lease is gone. */
   go(why: Leave): void;
 }
 
-/** The AI SDK starts the calls of one answer one after the other; a run that parks lets them come. */
+/** The AI SDK starts the calls of one answer one after another; a run that parks waits for them. */
 const SETTLE_MS = 25;
 
 export function createParking(): Parking {

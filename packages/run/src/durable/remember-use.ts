@@ -1,9 +1,9 @@
-/** What a durable run used in earlier processes, for a result that this one makes without having gone on with the run. */
+/** What a durable run used in earlier processes, for a result that this process creates without continuing the run. */
 import { createCapabilityNotes } from "../run/open-capabilities.ts";
 import type { RunResult } from "../run/run-result.ts";
 import type { RunSteps } from "./run-steps.ts";
 
-/** Capabilities and hosts; the rest of such a result says why the run could not go on. */
+/** Capabilities and hosts; the rest of such a result says why the run couldn't continue. */
 export async function rememberUse(
   result: RunResult,
   steps: Pick<RunSteps, "all" | "earlier" | "isResumed"> | undefined,

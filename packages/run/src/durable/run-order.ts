@@ -1,6 +1,6 @@
 /**
- * A durable run as it is asked for, as JSON: all that a later process needs to start it again. What cannot be written down
- * (tools, callbacks, models of a program) belongs to the process that advances it.
+ * A durable run's request as JSON: everything a later process needs to start it again. What can't be stored (a
+ * program's tools, callbacks and models) belongs to the process that advances it.
  */
 import { UsageError } from "@metier/base/errors";
 import { isJsonObject, type JsonObject, presentFields } from "@metier/base/json";
@@ -9,18 +9,18 @@ import type { Caller } from "../invoke/invocation.ts";
 import type { ChatOptions } from "../run/chat-options.ts";
 import type { RunRequest } from "../run/run-request.ts";
 
-/** A durable run of a skill: those options of `run` that can be written down. */
+/** A durable run of a skill: the options of `run` that can be stored. */
 export interface RunOrder
   extends Pick<RunRequest, "skill" | "message" | "context" | "arguments" | "input" | "limits" | "write"> {
   /** Who starts it: the user (default), or a model. */
   readonly source?: RunRequest["source"];
-  /** On whose behalf it runs. */
+  /** The user it runs for. */
   readonly caller?: Caller | undefined;
   /** An alias or `provider/model`. */
   readonly model?: string | undefined;
   /**
-   * `ask` (default): a call that the policy does not allow waits for a person. `every`: so does each call that is not
-   * read-only. `allow`: whatever the policy would ask about is allowed.
+   * `ask` (default): a call that the policy doesn't allow waits for a person. `every`: so does each call that isn't
+   * read-only. `allow`: calls that the policy would ask about are allowed.
    */
   readonly approve?: "ask" | "every" | "allow" | undefined;
 }
@@ -42,21 +42,21 @@ const KEPT = [
 export function writeOrder(order: RunOrder): JsonObject {
   const unknown = Object.keys(order).find((key) => !KEPT.some((kept) => kept === key));
   if (unknown !== undefined) {
-    throw new UsageError(`\`${unknown}\` cannot be part of a durable run: it cannot be written down.`, {
-      hint: `Allowed are ${KEPT.map((key) => `\`${key}\``).join(", ")}; give the rest to \`createMetier\`.`,
+    throw new UsageError(`\`${unknown}\` cannot be used in a durable run: it cannot be stored.`, {
+      hint: `Allowed: ${KEPT.map((key) => `\`${key}\``).join(", ")}. Pass the rest to \`createMetier\`.`,
     });
   }
   const told = presentFields(Object.fromEntries(KEPT.map((key) => [key, order[key]])));
   return { kind: "skill", ...(JSON.parse(JSON.stringify(told)) as JsonObject) };
 }
 
-/** The next message of a session: a conversation that goes on after any process. */
+/** The next message of a session: a conversation that outlives any process. */
 export interface TurnOrder extends Pick<RunOrder, "caller" | "model" | "limits" | "approve"> {
-  /** What the user says. */
+  /** The user's message. */
   readonly message: string;
-  /** The run of the turn before it. */
+  /** The run of the previous turn. */
   readonly previous?: string | undefined;
-  /** Who the model is and how it answers. */
+  /** The system prompt: who the model is and how it answers. */
   readonly instructions?: string | undefined;
 }
 
@@ -73,12 +73,12 @@ const orderShape: Shape<ReadOrder> = (value) => {
   return isRun || isTurn ? (value as unknown as ReadOrder) : undefined;
 };
 
-/** Written by this program before, so it is only asked whether it can be used. */
+/** Written by this program earlier, so it only checks that it can be used. */
 export function readOrder(order: JsonObject): ReadOrder | undefined {
   return fitShape(orderShape, order);
 }
 
-/** These and nothing else: an order may say more about a run than a run is to know. */
+/** Only these fields: an order may contain more than a run should know. */
 export function toRequest(order: RunOrder): RunRequest {
   const { skill, message, context, arguments: line, input, limits, write, source = "user" } = order;
   const { caller, model } = order;

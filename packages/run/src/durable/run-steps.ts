@@ -1,7 +1,7 @@
 /**
- * What a durable run has of its journal: the steps that were recorded, and a place to record the next ones. A step is looked
- * up before it is taken. Writes go out one after the other, each with the events that were said before it; once one fails, the
- * run is stopped and nothing more is written.
+ * A durable run's view of its journal: the recorded steps, and how to record the next ones. A step is looked up before
+ * it is taken. Writes go out one after another, each with the events before it; once one fails, the run is stopped and
+ * nothing more is written.
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
@@ -28,52 +28,53 @@ import { refusalText } from "../invoke/invocation.ts";
 import type { RunResult } from "../run/run-result.ts";
 
 export interface RunSteps {
-  /** Whether another process has begun it: then its log goes on. */
+  /** Whether another process started it: then its log continues. */
   readonly isResumed: boolean;
   /** The number of its last event. */
   readonly lastEvent: number;
-  /** Of a run that has ended: a process was killed before whoever started it noted that. */
+  /** Of a run that has ended: a process was killed before its parent noted that. */
   readonly result: Json | undefined;
-  /** How long it was worked on so far, in milliseconds, in all processes. */
+  /** How long it has been worked on, in milliseconds, in all processes. */
   activeMs(): number;
   find(key: string): Json | undefined;
-  /** The value of the newest entry whose key begins so. */
+  /** The value of the newest entry whose key starts with this. */
   newest(prefix: string): Json | undefined;
-  /** All values whose keys begin with one of these, in order. */
+  /** All values whose keys start with one of these, in order. */
   all(...prefixes: readonly string[]): readonly Json[];
   /**
-   * Rejects when the lease is lost, or the store has failed; the run is stopped then, too. `snapshot`: the one that has to be
-   * kept with it.
+   * Rejects if the lease is lost or the store failed; then the run is stopped too. `snapshot`: must be kept with it.
    */
   record(key: string, value: Json, snapshot?: string): Promise<void>;
-  /** Written with whatever is written next: for what nothing was done by yet. A write that fails stops the run. */
+  /** Written with the next write: for entries that nothing has acted on yet. A failed write stops the run. */
   note(key: string, value: Json): void;
   /**
-   * The question of this key, with its answer if there is one. Asked once, however often it is called; what `tell` says of a
-   * new one is written with it.
+   * The question with this key, with its answer if any. Asked once, however often this is called; what `tell` emits for
+   * a new one is written with it.
    */
   ask(question: Omit<NewQuestion, "id">, tell: (questionId: string) => void): Promise<Question>;
-  /** The question of this key, if it was asked. */
+  /** The question with this key, if it was asked. */
   asked(key: string): Promise<Question | undefined>;
-  /** Events that earlier processes have written, in order. */
+  /** Events that earlier processes wrote, in order. */
   earlier(): AsyncIterable<RunEvent>;
   /** A run that this one starts, recorded under the same lease. */
   child(runId: string, skill: string): Promise<RunSteps>;
-  /** Keeps the work folder as it is; gives the snapshot's name, or nothing where folders are not kept. */
+  /** Stores the work folder; returns the snapshot's name, or nothing if folders aren't kept. */
   keepFolder(folder: string): Promise<Result<string, SnapshotRefusal> | undefined>;
-  /** Makes the work folder what it was when that snapshot was taken; empty, where none was. */
+  /** Restores the work folder to that snapshot; empties it if there is none. */
   restoreFolder(name: string | undefined, folder: string): Promise<void>;
-  /** How it stands while it has not ended. */
+  /** The status while it hasn't ended. */
   stand(status: "queued" | "waiting"): Promise<void>;
-  /** With its last event; one that ended before its first step has no other. `last`: what a later run needs of it. */
+  /**
+   * With its last event; a run that ended before its first step has no other. `last`: what a later run needs from it.
+   */
   end(result: RunResult, last?: JournalEntry): Promise<void>;
-  /** Everything that was said so far is in the journal. */
+  /** Resolves when every event so far is in the journal. */
   settle(): Promise<void>;
-  /** Every event of the run, but for pieces of text. */
+  /** Every event of the run except pieces of text. */
   readonly sink: RunSink;
-  /** Somebody else advances it now, or it can be recorded no more: everything it started is ended. */
+  /** Another worker advances it now, or it can't be recorded anymore: everything it started is ended. */
   readonly lost: AbortSignal;
-  /** It is to be given back at its next step. */
+  /** It must be given back at its next step. */
   readonly stopping: AbortSignal;
 }
 
@@ -81,7 +82,7 @@ interface StepsOptions {
   readonly store: JournalStore;
   readonly lease: JournalLease & Pick<RunSteps, "lost" | "stopping">;
   readonly run: DurableRun;
-  /** Absent: work folders are not kept, as where they lie is where the run goes on. */
+  /** Absent: work folders aren't kept, because the run continues where they are. */
   readonly snapshots?: SnapshotStore | undefined;
 }
 
@@ -143,7 +144,7 @@ export async function openRunSteps(options: StepsOptions): Promise<RunSteps> {
 
 interface JournalSink {
   readonly sink: RunSink;
-  /** The end of a run, which is written with its result. */
+  /** The end of a run, written with its result. */
   lastWord(result: RunResult): JournalEvent;
 }
 
@@ -182,7 +183,7 @@ function findAll(entries: ReadonlyMap<string, Json>, prefixes: readonly string[]
   return [...entries].flatMap(([key, value]) => (isWanted(key) ? [value] : []));
 }
 
-/** What nobody has said, because nobody was there yet to say it. */
+/** An end that nobody emitted, because nothing had started yet. */
 function describeEnd({ runId, status, error, refusal, ...result }: RunResult, seq: number): JournalEvent {
   const { text, iterations, usage, durationMs, sandbox, capabilities } = result;
   const why = error ?? (refusal && { code: refusal.reason, message: refusalText(refusal) });
@@ -209,7 +210,7 @@ async function recordChild(
 }
 
 function required<Value>(stored: Value | undefined, name: string): Value {
-  if (stored === undefined) throw new Error(`The ${name} was written and is not there.`);
+  if (stored === undefined) throw new Error(`The ${name} was written but is missing.`);
   return stored;
 }
 
@@ -242,7 +243,7 @@ function openWriter({ store, lease, run }: StepsOptions): Writer {
   const write: Writer["write"] = (batch) => {
     clearTimeout(timer);
     timer = undefined;
-    // What is said later belongs to a later write: an event and its step are written together or not at all.
+    // Later events belong to a later write: an event and its step are written together or not at all.
     const events = said;
     said = [];
     const entries = [...noted, ...(batch.entries ?? [])];
@@ -251,11 +252,11 @@ function openWriter({ store, lease, run }: StepsOptions): Writer {
       if (lost.aborted) throw lost.reason;
       await store.write(lease, { ...batch, runId: run.id, entries, events });
     });
-    last = written.catch((fault: unknown) => broken.abort(fault)); // The next write says the same.
+    last = written.catch((fault: unknown) => broken.abort(fault)); // The next write reports the same error.
     return written;
   };
   const writeSoon = (): void => {
-    timer ??= setTimeout(() => void write({}).catch(() => undefined), EVENT_DELAY_MS); // The run is stopped by `lost`.
+    timer ??= setTimeout(() => void write({}).catch(() => undefined), EVENT_DELAY_MS); // `lost` stops the run.
   };
   return {
     write,

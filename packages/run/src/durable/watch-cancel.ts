@@ -1,18 +1,18 @@
 /**
- * Whether runs that are worked on here were cancelled, by whoever and wherever. All runs of a store are asked about in one
- * query, so that a worker with many runs costs the store no more than one with few.
+ * Notices when runs in progress here are cancelled, by anyone, anywhere. One query covers all runs of a store, so many
+ * runs cost the store no more than a few.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { type DurableRun, forAllTenants, type JournalStore, unbound } from "@metier/durable";
 
-/** A run that is cancelled on another machine is gone within two seconds, its processes' grace included. */
+/** A run cancelled on another machine is gone within two seconds, including the grace period of its processes. */
 const LOOK_EVERY_MS = 500;
 
 type Watched = Map<string, AbortController>;
 
 const watches = new WeakMap<JournalStore, Watched>();
 
-/** Aborted when the run is cancelled by anybody. No longer looked for once `ended` is aborted. */
+/** Aborted when anyone cancels the run. Stops looking once `ended` is aborted. */
 export function watchCancel(
   given: JournalStore,
   { id, isCancelled }: Pick<DurableRun, "id" | "isCancelled">,
@@ -27,14 +27,14 @@ export function watchCancel(
   watches.set(store, watched);
   watched.set(id, cancelled);
   ended.addEventListener("abort", () => {
-    // The same run may be worked on here again by then.
+    // The same run may be in progress here again by then.
     if (watched.get(id) === cancelled) watched.delete(id);
   });
   if (watched.size === 1) void forAllTenants(() => look(store, watched));
   return cancelled.signal;
 }
 
-/** Until none is left. A store that cannot be reached is asked again: what it costs a run, the run itself says. */
+/** Until none is left. An unreachable store is asked again; the run itself reports the consequences. */
 async function look(store: JournalStore, watched: Watched): Promise<void> {
   while (watched.size > 0) {
     await wait(LOOK_EVERY_MS, undefined, { ref: false });

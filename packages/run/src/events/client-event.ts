@@ -1,7 +1,7 @@
 /**
- * What a run says to a client that is not the server: a browser, an app, another tenant's process. An allow-list: each
- * field is named here, and what is not named, such as system prompts, messages, folders, variables, costs and diagnostics,
- * never leaves. The log of one run keeps what was said, so that every stream begins at its beginning or where it was cut.
+ * What a run tells a client outside the server: a browser, an app, another tenant's process. An allow-list: every field
+ * is named here, and anything else, such as system prompts, messages, folders, variables, costs and diagnostics, never
+ * leaves. A run's log keeps what was sent, so that every stream can start at the beginning or where it was cut off.
  */
 import { dirname } from "node:path";
 import type { Json } from "@metier/base/json";
@@ -9,11 +9,11 @@ import { createPathHider, type PathHider } from "./hide-paths.ts";
 import type { RunEvent, RunLimit, RunStatus } from "./run-event.ts";
 
 type ClientEventBody =
-  /** The run of a skill has begun, or the turn of a chat (`chat`). Not sent for a request that was refused. */
+  /** A skill's run or a chat's turn (`chat`) has started. Not sent for a refused request. */
   | { readonly type: "run-started"; readonly skill: string }
   /** The model is asked: the first time, and again with the results of its tool calls. */
   | { readonly type: "step-started"; readonly step: number }
-  /** A piece of what the model writes. */
+  /** A piece of the model's text. */
   | { readonly type: "text-delta"; readonly step: number; readonly text: string }
   | {
       readonly type: "tool-called";
@@ -21,9 +21,9 @@ type ClientEventBody =
       /** Unique in the run. */
       readonly callId: string;
       readonly tool: string;
-      /** Whether the policy, or whoever was asked, allowed it. */
+      /** Whether the policy, or the person asked, allowed it. */
       readonly allowed: boolean;
-      /** Only of tools that the stream shows (`showTools`). */
+      /** Only for tools that the stream shows (`showTools`). */
       readonly input?: Json | undefined;
     }
   | {
@@ -32,10 +32,10 @@ type ClientEventBody =
       readonly callId: string;
       readonly tool: string;
       readonly isError: boolean;
-      /** Only of tools that the stream shows (`showTools`). */
+      /** Only for tools that the stream shows (`showTools`). */
       readonly output?: string | undefined;
     }
-  /** A skill runs in isolation for this run; what it says inside stays there. */
+  /** A skill runs in isolation for this run; its own events aren't included. */
   | { readonly type: "skill-started"; readonly skillRunId: string; readonly skill: string }
   | {
       readonly type: "skill-finished";
@@ -43,27 +43,27 @@ type ClientEventBody =
       readonly skill: string;
       readonly status: RunStatus;
     }
-  /** The last one, whatever became of the run. */
+  /** The last event, whatever the outcome. */
   | {
       readonly type: "run-finished";
       readonly status: RunStatus;
       /** The text so far. */
       readonly text: string;
-      /** Of a run with an `output`: the value that fits its schema. */
+      /** For a run with `output`: the value that matches its schema. */
       readonly object?: Json | undefined;
       readonly limit?: RunLimit | undefined;
-      /** Why it did not complete: a code, and words that say nothing about the server. */
+      /** Why it didn't complete: a code, and a message that reveals nothing about the server. */
       readonly error?: { readonly code: string; readonly message: string } | undefined;
     };
 
-/** One thing that happened in a run, as a client may see it. */
+/** One event of a run, as a client may see it. */
 export type ClientEvent = ClientEventBody & {
-  /** Where a stream that was cut goes on behind this event: the `id` of a server-sent event. */
+  /** Where an interrupted stream continues: the `id` of a server-sent event. */
   readonly id: string;
   readonly runId: string;
 };
 
-/** How a run ended, as far as a client hears of it. */
+/** How a run ended, as far as a client is told. */
 interface ClientEnding {
   readonly status: RunStatus;
   readonly text: string;
@@ -72,15 +72,15 @@ interface ClientEnding {
   readonly code?: string | undefined;
 }
 
-/** What a stream lets its client see beyond the usual. */
+/** What a stream shows its client beyond the usual. */
 export interface ClientView {
   /** Tools whose input and output are shown, by name. */
   readonly shown: ReadonlySet<string>;
-  /** The words for a run that did not complete. */
+  /** The message for a run that didn't complete. */
   readonly errorText?: string | undefined;
 }
 
-/** Where a reader stands: which entry comes next, and for a text which piece of it. */
+/** A reader's position: the next entry, and for a text, the next piece. */
 export interface ClientPosition {
   readonly entry: number;
   readonly piece: number;
@@ -91,12 +91,12 @@ export interface ClientLog {
   readonly hasEnded: boolean;
   take(event: RunEvent): void;
   end(ending: ClientEnding): void;
-  /** What comes next for a reader; `undefined`: nothing yet, or nothing more. */
+  /** The next item for a reader; `undefined`: nothing yet, or nothing more. */
   read(
     at: ClientPosition,
     view: ClientView,
   ): { readonly event: ClientEvent; readonly next: ClientPosition } | undefined;
-  /** Where a reader that has seen this `id` goes on; one of another run begins anew. */
+  /** Where a reader that has seen this `id` continues; an id of another run starts from the beginning. */
   find(id: string | null | undefined): ClientPosition;
   /** Resolves when something was added. */
   changed(): Promise<void>;
@@ -107,18 +107,18 @@ export const CLIENT_BEGINNING: ClientPosition = { entry: 0, piece: 0 };
 type TextEntry = { readonly type: "text"; readonly step: number; readonly pieces: string[] };
 type Entry = Exclude<ClientEventBody, { type: "text-delta" }> | TextEntry;
 
-/** A tool's answer that is longer is cut: a client shows it, nobody works with it. */
+/** A longer tool result is cut: a client only displays it. */
 const MOST_OUTPUT = 64 * 1024;
 
 const PLAIN_WORDS: Readonly<Record<RunStatus, string>> = {
   completed: "",
-  limited: "Stopped by a limit before the answer was finished.",
+  limited: "A limit stopped the answer before it was finished.",
   failed: "Something went wrong, and the answer could not be finished.",
   refused: "This request was not accepted.",
   cancelled: "Cancelled.",
 };
 
-/** `folders` are those of the server, each with the name that clients see in its place. */
+/** `folders` are the server's, each with the name that clients see instead. */
 export function createClientLog(runId: string, folders: readonly (readonly [string, string])[]): ClientLog {
   const entries = openEntries(runId);
   const paths = createPathHider();
@@ -167,7 +167,7 @@ export function createClientLog(runId: string, folders: readonly (readonly [stri
       const error = status === "completed" ? undefined : { code: code ?? status, message };
       const value = object === undefined ? undefined : (paths.cleanJson(object) as Json);
       const finished = { status, text: paths.clean(text), object: value, limit, error };
-      hasEnded = true; // Whoever reads on is woken by the entry.
+      hasEnded = true; // The entry wakes readers.
       add({ type: "run-finished", ...finished });
     },
   };
@@ -202,7 +202,7 @@ function toEntry(event: RunEvent, paths: PathHider, callIds: CallIds): Entry | u
     case "child-started":
       return { type: "skill-started", skillRunId: event.childRunId, skill: event.skill };
     default:
-      return undefined; // Nothing of it is for a client.
+      return undefined; // None of it is for a client.
   }
 }
 
@@ -211,7 +211,7 @@ interface Entries extends Pick<ClientLog, "read" | "find" | "changed"> {
   addText(step: number, text: string): void;
 }
 
-/** What was said so far, and who waits for more. */
+/** What was sent so far, and who waits for more. */
 function openEntries(runId: string): Entries {
   const entries: Entry[] = [];
   let change: PromiseWithResolvers<void> | undefined;
@@ -286,7 +286,7 @@ interface CallIds {
   find(step: number, callId: string): string;
 }
 
-/** Some providers number the calls of each answer anew; for a client each has its own name. */
+/** Some providers restart call numbers with each answer; for a client, each call has its own name. */
 function createCallIds(): CallIds {
   const taken = new Set<string>();
   const given = new Map<string, string>();

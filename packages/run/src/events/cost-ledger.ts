@@ -1,6 +1,6 @@
 /**
- * What runs have cost whose logs are not kept in files: one number for each answer of a model, one file for each day. So
- * `runs.max-cost-per-day` holds, over all processes, also where nothing else of a run is kept.
+ * Costs of runs whose logs aren't kept in files: one number per model answer, one file per day. So
+ * `runs.max-cost-per-day` applies across processes even if nothing else of a run is kept.
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import type { RunSink } from "./run-recorder.ts";
 
 type LedgerPlaces = Pick<Places, "state">;
 
-/** `now`: of the user's day. */
+/** `now` determines the user's day. */
 function ledgerFile({ state }: LedgerPlaces, now: Date): string {
   const [month, day] = [now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0"));
   return join(state, "costs", `${now.getFullYear()}-${month}-${day}.txt`);
@@ -27,7 +27,7 @@ export function openCostLedger(places: LedgerPlaces): RunSink {
   };
 }
 
-/** Days that are over are not asked for any more. */
+/** Past days are no longer needed. */
 function beginDay(file: string): void {
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -39,7 +39,7 @@ function beginDay(file: string): void {
 
 const known = new Map<string, { readonly size: number; readonly cost: number }>();
 
-/** Of the day that begins at `since`, in milliseconds. */
+/** For the day that starts at `since`, in milliseconds. */
 export function countLedger(places: LedgerPlaces, since: number): number {
   const file = ledgerFile(places, new Date(since));
   const size = statSync(file, { throwIfNoEntry: false })?.size;
@@ -48,7 +48,7 @@ export function countLedger(places: LedgerPlaces, since: number): number {
   if (before?.size === size) return before.cost;
   const lines = readFileSync(file, "utf8").split("\n");
   const cost = lines.reduce((sum, line) => sum + (Number.parseFloat(line) || 0), 0);
-  known.clear(); // One day of one home is asked for at a time.
+  known.clear(); // Only one day of one home is queried at a time.
   known.set(file, { size, cost });
   return cost;
 }

@@ -1,4 +1,7 @@
-/** What kept runs have cost since a moment, from their logs. A run that ended says it in its last line; of others all is read. */
+/**
+ * What kept runs have cost since a given time, from their logs. A run that ended has it in its last line; others are
+ * read completely.
+ */
 import { statSync } from "node:fs";
 import type { Places } from "@metier/base/places";
 import { listRunIds } from "./kept-runs.ts";
@@ -6,19 +9,19 @@ import { readLogEnds, readRunLog } from "./read-log.ts";
 import { runFolder, runIdTime } from "./run-log.ts";
 
 interface LoggedCost {
-  /** Of the log when it was read: a log only grows. */
+  /** Of the log when it was read: logs only grow. */
   readonly size: number;
   readonly parentRunId?: string | undefined;
   readonly hasEnded: boolean;
-  /** Of a run that ended: with the runs it started. Of another one: its own alone. */
+  /** For a run that ended: including the runs it started. Otherwise: only its own. */
   readonly cost: number;
 }
 
-/** Logs that were read by this process, by file. */
+/** Logs that this process has read, by file. */
 const MOST_KNOWN = 10_000;
 const known = new Map<string, LoggedCost>();
 
-/** Runs that began at `since`, in milliseconds, or later. */
+/** Runs that started at `since`, in milliseconds, or later. */
 export function countCost(places: Pick<Places, "runs">, since: number): number {
   const ids = listRunIds(places).filter((id) => runIdTime(id) >= since);
   const logs = new Map(ids.map((id) => [id, readCost(runFolder(places, id).log)]));
@@ -27,7 +30,7 @@ export function countCost(places: Pick<Places, "runs">, since: number): number {
   return [...logs.values()].reduce((sum, log) => sum + (log && !isCounted(log) ? log.cost : 0), 0);
 }
 
-/** `undefined`: there is no log yet, or it cannot be read. */
+/** `undefined`: there is no log yet, or it can't be read. */
 function readCost(file: string): LoggedCost | undefined {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size === undefined) return undefined;

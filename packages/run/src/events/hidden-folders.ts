@@ -1,28 +1,28 @@
 /**
- * The folders that texts are shown without, in an order in which those that a text may go on with are found by a few
- * comparisons: a service has thousands of them, and every path of every text is held against them.
+ * Folders that texts are shown without, ordered so that a few comparisons find the ones that match at a position: a
+ * service has thousands, and every path in every text is checked.
  */
 import { isAbsolute } from "node:path";
 
 interface HiddenFolder {
   readonly folder: string;
   readonly shown: string;
-  /** The longest other one that it begins with. */
+  /** The longest other one that is a prefix of it. */
   readonly shorter: HiddenFolder | undefined;
 }
 
 interface HiddenFolders {
-  /** The first name that a folder is given stays. */
+  /** A folder keeps the first name it gets. */
   add(folder: string, shown: string): void;
-  /** The longest one that stands in the text here; `before`: what came before the text. */
+  /** The longest one at this position in the text; `before`: what preceded the text. */
   find(text: string, at: number, before: string): HiddenFolder | undefined;
-  /** From here on, the first place where one may begin; the text's length when there is none. */
+  /** The next position where one may start; the text's length if there is none. */
   next(text: string, from: number): number;
-  /** Where the end of the text may be the beginning of one; its length when it is not. */
+  /** Where the end of the text may be the start of one; its length if not. */
   beginAtEnd(text: string): number;
 }
 
-/** One segment, like `/app`, is hidden only where a path begins there: it may be a part of an address. */
+/** A single segment, like `/app`, is only hidden where a path starts: it may be part of a URL. */
 const ONE_SEGMENT = /^[\\/][^\\/]+$/;
 const NAME_BEFORE = /[\w.~-]/;
 const NAME_AFTER = /[\w-]/;
@@ -53,7 +53,7 @@ export function openHiddenFolders(): HiddenFolders {
     find(text, at, before) {
       const all = inOrder();
       const rest = text.slice(at, at + longest);
-      // All that the rest begins with are the last one that does not come after it, and those that this one begins with.
+      // The candidates are the last one that doesn't sort after the rest of the text, and its prefixes.
       let found = all[countUntil(all, (folder) => folder <= rest) - 1];
       while (found && !beginsAt(found.folder, text, at, before)) found = found.shorter;
       return found;
@@ -85,7 +85,7 @@ function sortFolders(names: ReadonlyMap<string, string>): readonly HiddenFolder[
   return sorted;
 }
 
-/** How many at the beginning fit; none behind the first that does not. */
+/** How many at the start match; the predicate is false for all that follow. */
 function countUntil(all: readonly HiddenFolder[], fits: (folder: string) => boolean): number {
   let [low, high] = [0, all.length];
   while (low < high) {

@@ -1,26 +1,26 @@
 /**
- * Texts without the folders of this machine: a folder that is known to be the server's own is replaced by a short name, also
- * where a path is split between two pieces of a text. Paths that say nothing about the machine, `/etc/hosts`, stay.
+ * Texts without this machine's folders: known server folders are replaced by short names, even if a path is split
+ * between two pieces of text. Paths that reveal nothing, such as `/etc/hosts`, stay.
  */
 import { realPathOr } from "@metier/base/places";
 import { openHiddenFolders } from "./hidden-folders.ts";
 
 export interface PathHider {
-  /** From now on, this folder is shown as that name. */
+  /** From now on, show this folder by that name. */
   hide(folder: string | undefined, shown: string): void;
-  /** In one whole text. */
+  /** In one complete text. */
   clean(text: string): string;
-  /** In all texts of a plain value, names of fields included. */
+  /** In all texts of a plain value, including field names. */
   cleanJson(value: unknown): unknown;
-  /** The next piece of a text: what of it is certain. The rest is held back, since it may be the beginning of a path. */
+  /** The certain part of the next piece of text. The rest is held back, because it may be the start of a path. */
   push(piece: string): string;
   /** The rest of that text. */
   end(): string;
 }
 
-/** As far as redaction goes. */
+/** As deep as redaction goes. */
 const DEEPEST = 200;
-/** Stands where a value goes deeper than anybody looks. */
+/** Replaces values that are nested too deeply. */
 export const NESTED_TOO_DEEPLY = "[nested too deeply]";
 
 export function createPathHider(): PathHider {
@@ -60,7 +60,7 @@ export function createPathHider(): PathHider {
     hide(folder, shown) {
       if (folder === undefined) return;
       folders.add(folder, shown);
-      folders.add(realPathOr(folder), shown); // A link to it, such as `/tmp` on macOS, is another text for the same folder.
+      folders.add(realPathOr(folder), shown); // A link to it, such as `/tmp` on macOS, is another path to the same folder.
     },
     clean,
     cleanJson: (value) => cleanJson(value),

@@ -1,6 +1,6 @@
 /**
- * Chats that outlive their process: one file each, `<state>/chats/<id>.json`, replaced as a whole after every turn, so that
- * a process that is killed leaves the turns before. Secrets are out of it before it comes here, as with logs.
+ * Chats that outlive their process: one file each, `<state>/chats/<id>.json`, replaced as a whole after every turn, so
+ * a killed process loses at most its current turn. Secrets are removed earlier, as with logs.
  */
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { fitShape, recordShape, type Shape, textShape } from "@metier/base/shape
 import { isRunId } from "./run-log.ts";
 import { type ChatRecord, chatRecordFields, OPTIONAL_FIELDS } from "./saved-chat.ts";
 
-/** A longer conversation than any model takes. */
+/** Longer than any model's context. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MOST_KEPT = 200;
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
@@ -19,7 +19,7 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 type ChatPlaces = Pick<Places, "state">;
 
 export interface KeptChat extends ChatRecord {
-  /** The folder it was had in. */
+  /** The chat's folder. */
   readonly cwd: string;
 }
 
@@ -32,7 +32,7 @@ function chatFile({ state }: ChatPlaces, id: string): string {
   return join(state, "chats", `${id}.json`);
 }
 
-/** The first turn of a chat also removes what is too old. Throws what the system says. */
+/** A chat's first turn also removes old chats. Throws system errors. */
 export function keepChat(places: ChatPlaces, chat: KeptChat): void {
   const file = chatFile(places, chat.id);
   if (chat.turns <= 1) tidyChats(places);
@@ -40,30 +40,30 @@ export function keepChat(places: ChatPlaces, chat: KeptChat): void {
   writeAtomic(file, JSON.stringify(chat), { mode: 0o600 });
 }
 
-/** A refusal says why, in one sentence. */
+/** The refusal says why, in one sentence. */
 export function readKeptChat(
   places: ChatPlaces,
   id: string,
   owner?: string | undefined,
 ): Result<KeptChat, string> {
-  if (!isRunId(id)) return refused(`\`${id}\` is not the id of a chat.`);
+  if (!isRunId(id)) return refused(`\`${id}\` is not a chat id.`);
   const read = readBounded(chatFile(places, id), MAX_BYTES);
   if (!read.ok) return refused(`The chat \`${id}\` cannot be read: ${read.message}`);
   const chat = fitShape(keptChatShape, parse(read.text));
-  if (chat && chat.owner !== owner) return refused(`There is no chat \`${id}\` here.`); // Whose it is, nobody is told.
+  if (chat && chat.owner !== owner) return refused(`There is no chat \`${id}\` here.`); // Nobody is told whose it is.
   if (chat?.id === id) return done(chat);
-  return refused(`The chat \`${id}\` was kept by another version of Metier, or is damaged.`);
+  return refused(`The chat \`${id}\` was saved by another version of Metier, or is damaged.`);
 }
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Damaged: no shape fits it.
+    return undefined; // Damaged: it matches no shape.
   }
 }
 
-/** Those that were had in this folder, the last one first; those that cannot be read are left out. */
+/** The chats of this folder, most recent first; unreadable ones are left out. */
 export function listKeptChats(
   places: ChatPlaces,
   cwd: string,
@@ -85,7 +85,7 @@ interface ChatFile {
   readonly changedMs: number;
 }
 
-/** The last changed first. */
+/** Most recently changed first. */
 function listFiles({ state }: ChatPlaces): readonly ChatFile[] {
   const ids = listNames(join(state, "chats")).flatMap((name) => {
     const id = name.replace(/\.json$/, "");
@@ -103,7 +103,7 @@ function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (fault) {
-    if ((fault as NodeJS.ErrnoException).code === "ENOENT") return []; // Nobody has talked yet.
+    if ((fault as NodeJS.ErrnoException).code === "ENOENT") return []; // There are no chats yet.
     throw fault;
   }
 }

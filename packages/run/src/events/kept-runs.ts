@@ -1,4 +1,4 @@
-/** The runs that are kept: listed, counted by skill, and removed when they are old. */
+/** The kept runs: lists them, counts them by skill, and removes old ones. */
 import { readdirSync } from "node:fs";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { removeFolder } from "@metier/base/files";
@@ -14,37 +14,37 @@ type RunPlaces = Pick<Places, "runs">;
 export interface RunSummary {
   /** The run's id. */
   readonly runId: string;
-  /** Empty when the log does not tell. */
+  /** Empty if the log doesn't say. */
   readonly skill: string;
-  /** `unreadable`: there is no log, or its beginning is not readable. */
+  /** `unreadable`: there is no log, or its start can't be read. */
   readonly state: RunState | "unreadable";
-  /** When it began, in ISO 8601. */
+  /** When it started, in ISO 8601. */
   readonly startedAt: string;
-  /** The model it began with; absent when the log does not tell. */
+  /** Its first model; absent if the log doesn't say. */
   readonly model?: string | undefined;
-  /** Who asked for it: `model`, `user` or `code`. */
+  /** Who invoked it: `model`, `user` or `code`. */
   readonly source?: string | undefined;
   /** Whether the skill was trusted: `trusted` or `untrusted`. */
   readonly trust?: string | undefined;
-  /** The run that started it; absent: none did. */
+  /** The run that started it; absent if none did. */
   readonly parentRunId?: string | undefined;
-  /** Of the caller; absent: nobody in particular. */
+  /** The caller's; absent: nobody in particular. */
   readonly userId?: string | undefined;
-  /** Whose user it is; absent: of no tenant. */
+  /** The user's tenant; absent: none. */
   readonly tenantId?: string | undefined;
-  /** How often the model was asked. */
+  /** How many times the model was asked. */
   readonly iterations: number;
   /** The tokens it used. */
   readonly usage: TokenUsage;
   /** Absent: no price is known. */
   readonly cost?: number | undefined;
-  /** How long it took; absent while it goes on. */
+  /** How long it took; absent while it runs. */
   readonly durationMs?: number | undefined;
   /** Absent: none. */
   readonly capabilityCalls?: number | undefined;
 }
 
-/** In the order of time, the newest first. */
+/** Newest first. */
 export function listRunIds({ runs }: RunPlaces): readonly string[] {
   try {
     return readdirSync(runs).filter(isRunId).sort().reverse();
@@ -54,7 +54,7 @@ export function listRunIds({ runs }: RunPlaces): readonly string[] {
   }
 }
 
-/** The runs that are kept, newest first. Of each only the first and the last event are read. */
+/** The kept runs, newest first. Reads only the first and last event of each. */
 export function listRuns(places: RunPlaces): readonly RunSummary[] {
   return listRunIds(places).map((runId) => summariseRun(places, runId));
 }
@@ -64,7 +64,7 @@ export function summariseRun(places: RunPlaces, runId: string): RunSummary {
   return summariseEvents(runId, first, last);
 }
 
-/** From the first event of a run and, once it has ended, the last. */
+/** From a run's first event and, once it has ended, its last. */
 export function summariseEvents(runId: string, first?: RunEvent, last?: RunEvent): RunSummary {
   const isReadable = first !== undefined;
   const view = viewRun(isReadable ? [first, ...(last?.type === "run-finished" ? [last] : [])] : []);
@@ -111,12 +111,12 @@ export interface SkillStats extends Readonly<Record<RunState, number>> {
   readonly cost?: number | undefined;
   /** Absent: none. */
   readonly capabilityCalls?: number | undefined;
-  /** Of the runs that came to an end; absent when none did. */
+  /** For runs that ended; absent if none did. */
   readonly durationMs?: { readonly median: number; readonly p95: number } | undefined;
   readonly lastStartedAt: string;
 }
 
-/** The most used first. Runs whose log does not name a skill are left out. */
+/** Most used first. Leaves out runs whose log doesn't name a skill. */
 export function countRuns(runs: readonly RunSummary[]): readonly SkillStats[] {
   const named = runs.filter(({ state, skill }) => state !== "unreadable" && skill !== "");
   return [...Map.groupBy(named, ({ skill }) => skill)]
@@ -131,7 +131,7 @@ function countSkill(skill: string, runs: readonly RunSummary[]): SkillStats {
   const startTimes = runs.map(({ startedAt }) => startedAt).sort(compareText);
   const costs = runs.flatMap(({ cost }) => cost ?? []);
   const durations = runs.flatMap(({ durationMs }) => durationMs ?? []).sort((a, b) => a - b);
-  /** The smallest value that at least this part of all does not exceed. */
+  /** The smallest value that at least this share doesn't exceed. */
   const share = (part: number): number => durations[Math.max(0, Math.ceil(durations.length * part) - 1)] ?? 0;
   return {
     skill,
@@ -163,20 +163,20 @@ export interface RemovedRuns {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Those of this process, however they are kept: none of them is removed. */
+/** Those of this process, however they are kept: none is removed. */
 export const runsUnderWay: Set<string> = new Set();
 
-/** When a folder was looked through by this process. */
+/** When this process last checked a folder. */
 const lookedThrough = new Map<string, number>();
 
-/** At the start of a run: once an hour, because all runs are listed for it. */
+/** At the start of a run: once an hour, because it lists all runs. */
 export function tidyRuns(places: RunPlaces, now: number = Date.now(), keptMs: number = KEPT_MS): void {
   if (now - (lookedThrough.get(places.runs) ?? 0) < HOUR_MS) return;
   lookedThrough.set(places.runs, now);
   removeOldRuns(places, keptMs, now);
 }
 
-/** Those that began longer ago than this. */
+/** Runs that started longer ago than this. */
 export function removeOldRuns(
   places: RunPlaces,
   olderThanMs: number = KEPT_MS,
@@ -186,7 +186,10 @@ export function removeOldRuns(
   return removeRuns(places, old);
 }
 
-/** Runs are kept for thirty days. Old ones go when new ones start; any can be removed by hand, with its work folder. */
+/**
+ * Runs are kept for thirty days. Old ones are removed when new ones start; any can be removed manually, with its work
+ * folder.
+ */
 export function removeRuns(places: RunPlaces, ids: readonly string[]): RemovedRuns {
   const diagnostics: Diagnostic[] = [];
   const removed = ids.filter((id) => {
@@ -203,8 +206,8 @@ export function removeRuns(places: RunPlaces, ids: readonly string[]): RemovedRu
 }
 
 function reportKept(id: string, folder: string, fault: unknown): Diagnostic {
-  const { code = "unknown fault" } = fault as NodeJS.ErrnoException;
-  const message = `Run \`${id}\` could not be removed: the system says ${code}.`;
+  const { code = "unknown error" } = fault as NodeJS.ErrnoException;
+  const message = `Run \`${id}\` could not be removed: ${code}.`;
   const hint = "Make its files writable, then remove the folder.";
   return { code: "run.not-removed", severity: "warning", message, path: folder, hint };
 }

@@ -1,4 +1,4 @@
-/** What the program's logger is told of a run: names and numbers of what happened, never a prompt or an answer. */
+/** What the program's logger gets from a run: names and numbers, never a prompt or an answer. */
 import type { LogFields, LogLevel, WriteLog } from "@metier/base/diagnostic";
 import type { RunEvent } from "./run-event.ts";
 import type { RunSink } from "./run-recorder.ts";
@@ -19,7 +19,7 @@ export function createLogSink(log: WriteLog): RunSink {
   };
 }
 
-/** Nothing for what is of no use to an operator; a failed callback was logged where it failed, with its error. */
+/** Nothing for events that don't help an operator; a failed callback was already logged with its error. */
 function describeEvent(event: RunEvent): LogLine | undefined {
   switch (event.type) {
     case "run-started": {

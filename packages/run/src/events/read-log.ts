@@ -1,6 +1,6 @@
 /**
- * Reads the log of a run: whole, or only its first and last line, which is what a list of many runs needs. Failures are
- * values; a log that was cut off is read up to there.
+ * Reads a run's log: all of it, or only its first and last line, which is enough for a list of many runs. Failures are
+ * values; a truncated log is read as far as it goes.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { readBounded } from "@metier/base/files";
@@ -21,7 +21,7 @@ import {
 import { EVENT_VERSION, type RunEvent, type RunEventBody, type RunStatus } from "./run-event.ts";
 
 const MOST_BYTES = 256 * 1024 * 1024;
-/** Of one line that is read alone. */
+/** The longest line that is read alone. */
 const MOST_LINE_BYTES = 16 * 1024 * 1024;
 const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
@@ -33,11 +33,11 @@ export function readRunLog(file: string): Result<EventLines> {
 
 interface LogEnds {
   readonly first?: RunEvent | undefined;
-  /** Of those that are known: the last whole line, when it is an event. */
+  /** The last complete line, if it is a known event. */
   readonly last?: RunEvent | undefined;
 }
 
-/** `undefined` when the file cannot be read. */
+/** `undefined` if the file can't be read. */
 export function readLogEnds(file: string): LogEnds | undefined {
   let descriptor: number | undefined;
   try {
@@ -45,7 +45,7 @@ export function readLogEnds(file: string): LogEnds | undefined {
     const { size } = fstatSync(descriptor);
     return { first: parseLine(firstLine(descriptor, size)), last: parseLine(lastLine(descriptor, size)) };
   } catch {
-    return undefined; // The caller says that it is unreadable.
+    return undefined; // The caller reports it as unreadable.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
@@ -80,7 +80,7 @@ function readPart(descriptor: number, from: number, to: number): Buffer {
   return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, from));
 }
 
-/** What an event must have; what it may have besides is listed, with `?`, only where something relies on its shape. */
+/** The required fields of an event; optional ones are listed, with `?`, only if something relies on their shape. */
 const FIELDS: Readonly<Record<RunEventBody["type"], string>> = {
   "run-started": "skill source location trust model depth tools workDir cwd env userId? tenantId?",
   "run-resumed": "skill model activeMs",
@@ -90,7 +90,7 @@ const FIELDS: Readonly<Record<RunEventBody["type"], string>> = {
   "model-retried": "step attempt delayMs reason",
   "tool-called": "step callId tool input decision rule",
   "approval-asked": "step callId tool questionId input rule",
-  "approval-answered": "step callId tool questionId", // Its status is that of a question.
+  "approval-answered": "step callId tool questionId", // Its status is a question's.
   "tool-finished": "step callId tool text isError durationMs",
   "tool-logged": "step callId tool level message",
   "hook-finished": "step hook outcome durationMs",
@@ -117,7 +117,7 @@ const partShape: Shape<object> = (value, place) => {
     : fieldsShape(names)(value, place);
 };
 
-/** A field of one name has one shape, wherever it stands; one that is neither here nor a number is a text. */
+/** A field has the same shape everywhere; one that is neither here nor a number is a string. */
 const SHAPES: Readonly<Record<string, Shape<unknown>>> = {
   isError: flagShape,
   mutating: flagShape,
@@ -142,17 +142,17 @@ function fieldsShape(names: string): Shape<object> {
 
 interface EventLines {
   readonly events: readonly RunEvent[];
-  /** Events of a newer version or of a type that is not known. */
+  /** Events of a newer version or an unknown type. */
   readonly unknown: number;
-  /** Lines that are no events. */
+  /** Lines that aren't events. */
   readonly broken: number;
-  /** The last line was not written to its end. */
+  /** The last line is incomplete. */
   readonly torn: boolean;
 }
 
 /**
- * Lines of a log as events. A log may be cut off, written by a newer version or changed by hand, so the shape of every
- * event is checked against the tables above before anything relies on it.
+ * Parses log lines as events. A log may be truncated, written by a newer version or edited, so every event's shape is
+ * checked against the tables above before anything relies on it.
  */
 export function parseEventLines(text: string): EventLines {
   const lines = text.split("\n");

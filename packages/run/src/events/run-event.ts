@@ -1,6 +1,6 @@
 /**
- * What happens in a run, as one typed, versioned union. The command line's view, the log, statistics and replays are
- * all made from it. Every text in it has passed the redaction gate.
+ * The events of a run, as one typed, versioned union. The command line's view, the log, statistics and replays are all
+ * built from it. Every text in it has passed the redaction gate.
  */
 import type { LogLevel } from "@metier/base/diagnostic";
 import type { Json, JsonObject } from "@metier/base/json";
@@ -9,66 +9,66 @@ import type { Reach } from "@metier/skills/config";
 
 export const EVENT_VERSION = 1;
 
-/** How many tokens model calls used, as the provider counts them. */
+/** How many tokens model calls used, as counted by the provider. */
 export interface TokenUsage {
-  /** Tokens of what the model was sent. */
+  /** Tokens sent to the model. */
   readonly inputTokens: number;
-  /** Tokens of what the model wrote. */
+  /** Tokens written by the model. */
   readonly outputTokens: number;
-  /** All tokens; limits on tokens are compared with this. */
+  /** All tokens; token limits apply to this. */
   readonly totalTokens: number;
 }
 
-/** How a run ended: only `completed` has a whole answer, `limited` was stopped by a limit, `refused` never started. */
+/** How a run ended: only `completed` has a full answer; `limited` was stopped by a limit; `refused` never started. */
 export type RunStatus = "completed" | "limited" | "failed" | "refused" | "cancelled";
-/** Which limit stopped a run; `output` means the bytes that its model wrote. */
+/** Which limit stopped a run; `output` is the number of bytes its model wrote. */
 export type RunLimit = "iterations" | "time" | "tokens" | "cost" | "output" | "depth";
 
 export type HookOutcome = "allow" | "block" | "fault";
 
-/** What held a run, what its skill asked for, what it was given, and what of that its tools used. */
+/** A run's sandbox, what its skill asked for, what it was granted, and what its tools used. */
 export interface SandboxReport {
-  /** What isolated commands; `absent`: nothing did. */
+  /** What isolated commands; `absent`: nothing. */
   readonly backend: string;
   /** What the skill asked for. */
   readonly declared: Reach;
-  /** What it was given. */
+  /** What it was granted. */
   readonly granted: Reach;
-  /** What it made use of. */
+  /** What it used. */
   readonly used: Reach;
 }
 
-/** How often an operation was asked for in a run, and how often it was not performed. */
+/** How often a run requested an operation, and how often it failed. */
 export interface CapabilityUse {
   /** The id of the capability: `namespace.name`. */
   readonly capability: string;
-  /** The operation; absent when the run asked for one that it may not know of, or that does not exist. */
+  /** The operation; absent if the run requested one that doesn't exist or that it may not know. */
   readonly operation?: string | undefined;
-  /** How many times it was asked for. */
+  /** How many times it was requested. */
   readonly calls: number;
   /** How many of these calls were not performed. */
   readonly failed: number;
 }
 
-/** A command of the run asked the host for a capability. What was sent and what was answered stays out. */
+/** A command of the run called a capability. Input and output are left out. */
 export interface CapabilityCall {
   /** The id of the capability: `namespace.name`. */
   readonly capability: string;
-  /** Absent: none that the capability has, or that the run may know of. */
+  /** Absent: the capability has no such operation, or the run may not know it. */
   readonly operation?: string | undefined;
-  /** A reference, as the audit log has it. */
+  /** A reference, as in the audit log. */
   readonly account?: string | undefined;
   /** Whether the operation changes something. */
   readonly mutating: boolean;
-  /** `ok`, `repeat`, or the code of the fault. */
+  /** `ok`, `repeat`, or the error code. */
   readonly outcome: string;
-  /** The id that the audit log has it by. */
+  /** Its id in the audit log. */
   readonly requestId: string;
   /** How long it took. */
   readonly durationMs: number;
 }
 
-/** A part of a message as a model is sent it or sends it. */
+/** A part of a message to or from a model. */
 export type MessagePart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "tool-call"; readonly callId: string; readonly tool: string; readonly input: Json }
@@ -83,28 +83,28 @@ export type MessagePart =
 export interface RecordedMessage {
   /** Whose message it is. */
   readonly role: "user" | "assistant" | "tool";
-  /** What it says, calls and answers, in order. */
+  /** Its texts, calls and results, in order. */
   readonly parts: readonly MessagePart[];
 }
 
-/** What happened, told apart by `type`; `RunEvent` adds when, in which run and in which order. */
+/** What happened, distinguished by `type`; `RunEvent` adds time, run and order. */
 export type RunEventBody =
-  /** The first event of a run: what is run, by whom, with which model, tools and folders. */
+  /** The first event of a run: what runs, for whom, with which model, tools and folders. */
   | {
       readonly type: "run-started";
       readonly skill: string;
       readonly source: "model" | "user" | "code";
       readonly location: string;
-      /** The content identity of the skill; absent: it has no files, or too many to hash before a run. */
+      /** The skill's content identity; absent if it has no files, or too many to hash before a run. */
       readonly digest?: string | undefined;
       readonly trust: "trusted" | "untrusted";
       readonly model: string;
       readonly depth: number;
-      /** Of the caller, with its tenant where it has one (`tenant/acme/ada`); absent: nobody in particular. */
+      /** The caller's, with its tenant if any (`tenant/acme/ada`); absent: nobody in particular. */
       readonly userId?: string | undefined;
-      /** Whose user it is; absent: of no tenant. */
+      /** The user's tenant; absent: none. */
       readonly tenantId?: string | undefined;
-      /** Of the run that started this one. */
+      /** The run that started this one. */
       readonly parentRunId?: string | undefined;
       readonly tools: readonly string[];
       readonly workDir: string;
@@ -113,7 +113,7 @@ export type RunEventBody =
       /** Names only. */
       readonly env: readonly string[];
     }
-  /** Another process goes on with the run; what had not been recorded of its last step happens again. */
+  /** Another process continues the run; the unrecorded part of its last step happens again. */
   | {
       readonly type: "run-resumed";
       readonly skill: string;
@@ -121,14 +121,14 @@ export type RunEventBody =
       /** How long it was worked on before. */
       readonly activeMs: number;
     }
-  /** The model is asked. `messages` are those that are new since the last step; `system` stands in the first only. */
+  /** The model is asked. `messages` are those added since the last step; only the first has `system`. */
   | {
       readonly type: "model-called";
       readonly step: number;
       readonly system?: string | undefined;
       readonly messages: readonly RecordedMessage[];
     }
-  /** Live only, never stored: the whole text follows in `model-answered`. */
+  /** Live only, never stored: `model-answered` has the whole text. */
   | { readonly type: "text-delta"; readonly step: number; readonly text: string }
   /** The model has answered; `cost` is in US dollars or the currency of the configured prices. */
   | {
@@ -141,7 +141,7 @@ export type RunEventBody =
       readonly cost?: number | undefined;
       readonly durationMs: number;
     }
-  /** A model call failed and is made again after `delayMs`; `attempt` is the number of that try, from 2. */
+  /** A model call failed and is retried after `delayMs`; `attempt` is the number of that try, from 2. */
   | {
       readonly type: "model-retried";
       readonly step: number;
@@ -156,14 +156,14 @@ export type RunEventBody =
       readonly callId: string;
       readonly tool: string;
       readonly input: Json;
-      /** How the policy answered, and by which rule. */
+      /** The decision, and the rule behind it. */
       readonly decision: "allow" | "approved" | "deny";
       readonly rule: string;
     }
-  /** A tool call waits for a person; the run is parked until one answers. */
+  /** A tool call is waiting for a person; the run is parked until someone answers. */
   | {
       readonly type: "approval-asked";
-      /** `tool` and `input` are those of a capability that is to change something. Absent: of the call itself. */
+      /** `tool` and `input` belong to a capability that will change something. Absent: to the call itself. */
       readonly kind?: "confirmation" | undefined;
       readonly step: number;
       readonly callId: string;
@@ -173,7 +173,7 @@ export type RunEventBody =
       /** Why it is asked. */
       readonly rule: string;
     }
-  /** A person has answered, or nobody did in time. */
+  /** A person answered, or nobody did in time. */
   | {
       readonly type: "approval-answered";
       /** As in `approval-asked`. */
@@ -183,7 +183,7 @@ export type RunEventBody =
       readonly tool: string;
       readonly questionId: string;
       readonly status: string;
-      /** Absent: nobody did. */
+      /** Absent: nobody. */
       readonly by?: string | undefined;
     }
   /** A tool call has ended; `text` is what the model reads. */
@@ -196,7 +196,7 @@ export type RunEventBody =
       readonly isError: boolean;
       readonly durationMs: number;
     }
-  /** A tool of the embedding program said something about its call. */
+  /** A tool of the embedding program logged a note about its call. */
   | {
       readonly type: "tool-logged";
       readonly step: number;
@@ -206,7 +206,7 @@ export type RunEventBody =
       readonly message: string;
       readonly fields?: JsonObject | undefined;
     }
-  /** A hook of the skill was asked: before or after a call, or at the end. */
+  /** A hook of the skill ran: before or after a call, or at the end. */
   | {
       readonly type: "hook-finished";
       readonly step: number;
@@ -214,26 +214,26 @@ export type RunEventBody =
       readonly tool?: string | undefined;
       readonly callId?: string | undefined;
       readonly outcome: HookOutcome;
-      /** Why it blocked, or could not be asked. */
+      /** Why it blocked, or couldn't run. */
       readonly reason?: string | undefined;
       readonly durationMs: number;
     }
-  /** A command of the run asked the host for a capability. */
+  /** A command of the run called a capability. */
   | ({ readonly type: "capability-called"; readonly step: number } & CapabilityCall)
-  /** The run has started another skill, whose events have `childRunId` as their `runId`. */
+  /** The run started another skill, whose events have `childRunId` as their `runId`. */
   | { readonly type: "child-started"; readonly childRunId: string; readonly skill: string }
-  /** A finding that does not end the run. */
+  /** A finding that doesn't end the run. */
   | { readonly type: "diagnostic"; readonly code: string; readonly message: string }
-  /** A limit has stopped the run; `message` says what was used and what is allowed. */
+  /** A limit stopped the run; `message` says how much was used and allowed. */
   | { readonly type: "limit-reached"; readonly limit: RunLimit; readonly message: string }
-  /** The last event of a run: how it ended, its answer and what it used. */
+  /** The last event of a run: how it ended, its answer and its usage. */
   | {
       readonly type: "run-finished";
       readonly status: RunStatus;
       readonly text: string;
       readonly iterations: number;
       readonly usage: TokenUsage;
-      /** With the runs it started. Absent: no price is known. */
+      /** Including the runs it started. Absent: no price is known. */
       readonly cost?: number | undefined;
       readonly durationMs: number;
       readonly limit?: RunLimit | undefined;

@@ -1,6 +1,6 @@
 /**
- * Where the runs of a host are kept: in files, in a store of the program, or nowhere. Only files keep the work folder of a
- * run, too. A run that is under way in this process is never removed.
+ * Where a host's runs are kept: in files, in the program's store, or nowhere. Only files also keep a run's work folder.
+ * A run in progress in this process is never removed.
  */
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { type Logger, openLog, sayFault, type WriteLog } from "@metier/base/diagnostic";
@@ -19,11 +19,11 @@ import { isRunId, openRunLog, runFolder, runIdTime } from "./run-log.ts";
 import type { RunSink } from "./run-recorder.ts";
 import { createMemoryRunStore, fitsQuery, type KeptRun, type RunQuery, type RunStore } from "./run-store.ts";
 
-/** Where runs are kept: in files of the home folder, in memory, nowhere, or in a store of the program. */
+/** Where runs are kept: in files in the home folder, in memory, nowhere, or in the program's store. */
 export interface RunsOptions {
   /**
-   * `files` (default): in the home folder, with what a run left in its work folder. `memory`: the newest 1,000, until
-   * the process ends. `none`: nothing is kept. Or a `RunStore` of the program.
+   * `files` (default): in the home folder, with the files left in the work folder. `memory`: the newest 1,000, until
+   * the process ends. `none`: nothing is kept. Or the program's own `RunStore`.
    */
   readonly store?: "files" | "memory" | "none" | RunStore | undefined;
   /** How many days they are kept; older ones are removed when a new run starts. Default: 30. */
@@ -31,17 +31,17 @@ export interface RunsOptions {
 }
 
 export interface RunKeeping {
-  /** Whether the work folder of a run stays after it. */
+  /** Whether a run's work folder is kept. */
   readonly keepsFolders: boolean;
-  /** `lastSeq`: of a run that goes on, the last event that counts. */
+  /** `lastSeq`: for a run that continues, the last event that counts. */
   open(runId: string, lastSeq?: number): RunSink;
   /** The newest first. */
   list(query: RunQuery): Promise<readonly KeptRun[]>;
   /** `undefined`: it is not kept. */
   read(runId: string): Promise<readonly RunEvent[] | undefined>;
-  /** How many were there and are gone. */
+  /** How many existed and are gone. */
   remove(runIds: readonly string[]): Promise<number>;
-  /** At the start of a run: what is older than it may be goes, looked for once an hour. */
+  /** At the start of a run: removes what is too old, checked once an hour. */
   tidy(): void;
 }
 
@@ -90,7 +90,7 @@ function keepInFiles(places: KeepingPlaces, keptMs: number, log: WriteLog): RunK
         const startedAt = runIdTime(runId);
         if (since && startedAt < since.getTime()) break; // All that follow are older.
         if (before && startedAt >= before.getTime()) continue;
-        if (index % 200 === 199) await nextTurn(); // Thousands of logs must not hold up a server.
+        if (index % 200 === 199) await nextTurn(); // Thousands of logs must not block a server.
         const { state: status, ...summary } = summariseRun(places, runId);
         const run = { ...summary, status };
         if (fitsQuery(run, { ...query, since: undefined, before: undefined })) found.push(run);
@@ -114,7 +114,7 @@ function keepInFiles(places: KeepingPlaces, keptMs: number, log: WriteLog): RunK
   };
 }
 
-/** Folders that a killed process left are removed, all the same. */
+/** Still removes folders that a killed process left. */
 function keepNothing(places: KeepingPlaces, keptMs: number): RunKeeping {
   return {
     keepsFolders: false,
@@ -132,7 +132,7 @@ function keepInStore(store: RunStore, places: KeepingPlaces, keptMs: number, log
     const idle = runIds.filter((runId) => !runsUnderWay.has(runId));
     return idle.length === 0 ? 0 : store.delete(idle);
   };
-  /** Held to what was asked for: what is listed may be deleted, and a store can have a fault. */
+  /** Checked against the query: what is listed may be deleted, and a store can have bugs. */
   const list: RunKeeping["list"] = async (query) => {
     const found = await store.list(query);
     return found.filter((run) => fitsQuery(run, query)).slice(0, query.limit);
@@ -166,10 +166,10 @@ function keepInStore(store: RunStore, places: KeepingPlaces, keptMs: number, log
   };
 }
 
-/** A run that has ended waits this long for its store to take the last events. */
+/** How long a run that has ended waits for its store to take the last events. */
 const STORE_GRACE_MS = 10_000;
 
-/** One call after the other, in the order of the events; the run itself waits for none of them. */
+/** One call after another, in event order; the run itself doesn't wait. */
 function openStoreSink(store: RunStore, runId: string, lastSeq = 0): RunSink {
   let last: Promise<unknown> = Promise.resolve();
   let failed: { readonly fault: unknown } | undefined;
@@ -184,7 +184,7 @@ function openStoreSink(store: RunStore, runId: string, lastSeq = 0): RunSink {
       }
     });
   };
-  // A run that goes on began in another process, which has told the store how.
+  // A run that continues started in another process, which told the store.
   if (lastSeq > 0) {
     enqueue(async () => {
       [first] = await store.events(runId);
@@ -209,7 +209,8 @@ function openStoreSink(store: RunStore, runId: string, lastSeq = 0): RunSink {
       const ended = await Promise.race([last, late]);
       timer.abort();
       if (failed) throw failed.fault;
-      if (ended === "late") throw new Error(`it did not take the last events within ${STORE_GRACE_MS} ms`);
+      if (ended === "late")
+        throw new Error(`it did not take the last events within ${STORE_GRACE_MS / 1000} s`);
     },
   };
 }

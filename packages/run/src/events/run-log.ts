@@ -1,6 +1,6 @@
 /**
- * The log of one run, `<runs>/<id>/events.jsonl`: one line per event, each written at once, so that a process that is
- * killed leaves everything up to its last event. Nothing waits for the disk: a power cut may cost the last seconds.
+ * The log of one run, `<runs>/<id>/events.jsonl`: one line per event, written immediately, so a killed process leaves
+ * everything up to its last event. Nothing waits for the disk: a power cut may lose the last seconds.
  */
 import { randomBytes, randomInt } from "node:crypto";
 import {
@@ -29,14 +29,14 @@ interface RunFolder {
 }
 
 export function runFolder({ runs }: Pick<Places, "runs">, runId: string): RunFolder {
-  if (!isRunId(runId)) throw new TypeError(`\`${runId}\` is no run id.`);
+  if (!isRunId(runId)) throw new TypeError(`\`${runId}\` is not a run id.`);
   const folder = join(runs, runId);
   return { folder, log: join(folder, "events.jsonl"), work: join(folder, "work") };
 }
 
 /**
- * A log belongs to one run: it is an error when it is there already. That of a durable run, which may have been begun before,
- * is cut after the last event that counts (`lastSeq`) first.
+ * A log belongs to one run: it is an error if it already exists. A durable run's log, which may have been started
+ * earlier, is first cut after the last event that counts (`lastSeq`).
  */
 export function openRunLog(places: Pick<Places, "runs">, runId: string, lastSeq?: number): RunSink {
   const { folder, log } = runFolder(places, runId);
@@ -46,7 +46,7 @@ export function openRunLog(places: Pick<Places, "runs">, runId: string, lastSeq?
   return openEventFile("log", log, lastSeq !== undefined);
 }
 
-/** What a killed process wrote after its journal's last word did not happen. */
+/** What a killed process wrote after the journal's last entry didn't happen. */
 function cutLog(log: string, lastSeq: number): void {
   const read = readRunLog(log);
   const events = read.ok ? read.value.events.filter(({ seq }) => seq <= lastSeq) : [];
@@ -54,12 +54,12 @@ function cutLog(log: string, lastSeq: number): void {
   writeFileSync(log, events.map((event) => `${JSON.stringify(event)}\n`).join(""), { mode: 0o600 });
 }
 
-/** Also for recordings: a new file, in a folder that is there. */
+/** Also for recordings: a new file in an existing folder. */
 function openEventFile(name: string, file: string, goesOn = false): RunSink & { close(): void } {
   const descriptor = openSync(file, goesOn ? "a" : "ax", 0o600);
   return {
     name,
-    /** In one write; a file system that takes only a part is given the rest. */
+    /** In one write; if the file system takes only a part, the rest follows. */
     write(event) {
       if (event.type === "text-delta") return;
       const line = `${JSON.stringify(event)}\n`;
@@ -77,7 +77,7 @@ const RUN_ID = /^[0-9a-z]{8}-[0-9a-z]{6}$/;
 const TIME_DIGITS = 8;
 const RANDOM_DIGITS = 6;
 
-/** Names of runs: sorted by name they are sorted by time, and they are safe as names of folders. */
+/** Run ids sort by time and are safe as folder names. */
 export function createRunId(now: number = Date.now()): string {
   const random = randomInt(36 ** RANDOM_DIGITS).toString(36);
   return `${now.toString(36).padStart(TIME_DIGITS, "0")}-${random.padStart(RANDOM_DIGITS, "0")}`;
@@ -87,24 +87,24 @@ export function isRunId(text: string): boolean {
   return RUN_ID.test(text);
 }
 
-/** When the run began, in milliseconds. */
+/** When the run started, in milliseconds. */
 export function runIdTime(id: string): number {
   return Number.parseInt(id.slice(0, TIME_DIGITS), 36);
 }
 
-/** The outcome of reading a recording: all its events in order, or why it cannot be replayed. */
+/** The outcome of reading a recording: all its events in order, or why it can't be replayed. */
 export type Recording =
   | { readonly ok: true; readonly events: readonly RunEvent[] }
   | { readonly ok: false; readonly message: string; readonly hint: string };
 
 interface OpenRecording extends RunSink {
-  /** Gives it its name, in place of what had it. */
+  /** Gives it its name, replacing any existing file. */
   close(): void;
-  /** For a run that did not come about. */
+  /** For a run that didn't start. */
   discard(): void;
 }
 
-/** Nested runs share it: each event names its run. A process that is killed leaves `.<name>.<…>.tmp` beside it. */
+/** Nested runs share it: each event names its run. A killed process leaves `.<name>.<…>.tmp` next to it. */
 export function openRecording(path: string): OpenRecording {
   const target = findTarget(path);
   const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
@@ -123,13 +123,13 @@ export function openRecording(path: string): OpenRecording {
   };
 }
 
-/** Through a link to the file it names. A device must not be replaced by a file, nor a folder be made by mistake. */
+/** Follows a link to the file. A device must not be replaced by a file, and a folder must not be created by mistake. */
 function findTarget(path: string): string {
   const existing = lstatSync(path, { throwIfNoEntry: false });
   const target = existing?.isSymbolicLink() ? followLink(path) : path;
   if (existing && !lstatSync(target).isFile()) {
-    throw new UsageError(`A run cannot be recorded to \`${path}\`: it is no regular file.`, {
-      hint: "Name a new file, or a recording that is to be replaced.",
+    throw new UsageError(`The run cannot be recorded to \`${path}\`: it is not a regular file.`, {
+      hint: "Choose a new file, or a recording to replace.",
     });
   }
   return target;
@@ -139,7 +139,7 @@ function followLink(path: string): string {
   try {
     return realpathSync(path);
   } catch (cause) {
-    const message = `A run cannot be recorded to \`${path}\`: it is a link that leads nowhere.`;
+    const message = `The run cannot be recorded to \`${path}\`: the link is broken.`;
     throw new UsageError(message, { cause });
   }
 }
@@ -148,8 +148,8 @@ function openOrRefuse(temporary: string, path: string): ReturnType<typeof openEv
   try {
     return openEventFile("recording", temporary);
   } catch (cause) {
-    const hint = "Name a file in a folder that exists and that you may write to.";
-    throw new UsageError(`A run cannot be recorded to \`${path}\`: ${(cause as Error).message}`, {
+    const hint = "Choose a file in an existing folder that you can write to.";
+    throw new UsageError(`The run cannot be recorded to \`${path}\`: ${(cause as Error).message}`, {
       hint,
       cause,
     });
@@ -157,8 +157,8 @@ function openOrRefuse(temporary: string, path: string): ReturnType<typeof openEv
 }
 
 /**
- * A recording: the events of a run, and of the runs it starts, in a file of the user's choosing. It takes that name when it
- * is whole: of two runs with one name the last to finish counts. Read strictly, since a replay must not guess.
+ * A recording: the events of a run and the runs it starts, in a file the user chose. It gets that name when it is
+ * complete: if two runs use the same name, the last to finish wins. Read strictly, because a replay must not guess.
  */
 export function readRecording(path: string): Recording {
   const read = readRunLog(path);
@@ -166,15 +166,15 @@ export function readRecording(path: string): Recording {
   if (!read.ok) return { ok: false, message: read.refusal.message, hint };
   const { events, unknown, broken, torn } = read.value;
   if (unknown > 0) {
-    const message = `\`${path}\` has ${unknown} events that this version does not know: it was recorded by a newer one.`;
+    const message = `\`${path}\` has ${unknown} unknown events: a newer Metier recorded it.`;
     return { ok: false, message, hint: "Update Metier, or record the run again." };
   }
   if (broken > 0) {
-    const message = `\`${path}\` is no recording: ${broken} of its lines are no events.`;
+    const message = `\`${path}\` is not a recording: ${broken} of its lines are not events.`;
     return { ok: false, message, hint };
   }
   if (events[0]?.type !== "run-started") {
-    const message = `\`${path}\` does not begin with the start of a run${torn ? ": it is cut off" : ""}.`;
+    const message = `\`${path}\` does not start with the start of a run${torn ? ": it is cut off" : ""}.`;
     return { ok: false, message, hint };
   }
   return { ok: true, events };

@@ -1,6 +1,6 @@
 /**
- * Where a run says what happens: each event is redacted, numbered and stamped once, and passed to everyone who listens. A
- * listener that fails hears no more; the run goes on.
+ * Where a run emits its events: each is redacted, numbered and stamped once, then passed to all listeners. A listener
+ * that fails gets no more events; the run continues.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { sayFault } from "@metier/base/diagnostic";
@@ -10,13 +10,13 @@ import { EVENT_VERSION, type RunEvent, type RunEventBody } from "./run-event.ts"
 export interface RunSink {
   /** For messages: `log`, `recording`. */
   readonly name: string;
-  /** Whether it wants an answer piece by piece, too (`text-delta`). Default: no. */
+  /** Whether it also wants answers piece by piece (`text-delta`). Default: no. */
   readonly hearsText?: boolean;
   write(event: RunEvent): void;
   close?(): void | Promise<void>;
 }
 
-/** For a nested run: it writes to the sink of the run that started it, which closes it. */
+/** For a nested run: writes to the sink of the run that started it, which closes it. */
 export function shareSink(sink: RunSink): RunSink {
   return { name: sink.name, write: (event) => sink.write(event) };
 }
@@ -24,11 +24,11 @@ export function shareSink(sink: RunSink): RunSink {
 export interface RunRecorder {
   readonly runId: string;
   emit(body: RunEventBody): void;
-  /** A fault beside the run: for its result and, while it goes on, for whoever listens. */
+  /** A problem alongside the run: for its result and, while it runs, for listeners. */
   note(diagnostic: Diagnostic): void;
   /** After the last event. */
   close(): Promise<void>;
-  /** One for each sink that failed, and what was noted. */
+  /** One for each failed sink, plus what was noted. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -36,7 +36,7 @@ interface RecorderOptions {
   readonly runId: string;
   readonly sinks: readonly RunSink[];
   readonly redactor: Redactor;
-  /** Of a run that goes on: the number of its last event. */
+  /** For a run that continues: the number of its last event. */
   readonly lastSeq?: number | undefined;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
@@ -47,7 +47,7 @@ export function createRunRecorder(options: RecorderOptions): RunRecorder {
   const diagnostics: Diagnostic[] = [];
   const isTextHeard = sinks.some(({ hearsText }) => hearsText);
   const { send, close, hasFinished } = openSinks(options, (dropped) => diagnostics.push(dropped));
-  /** Pieces of one text pass the gate together, so that a secret split between them is seen. */
+  /** Pieces of one text pass the gate together, so that a secret split between them is found. */
   let open: { readonly step: number; readonly gate: RedactionStream } | undefined;
   const endText = (): void => {
     const text = open?.gate.end();
@@ -74,7 +74,7 @@ export function createRunRecorder(options: RecorderOptions): RunRecorder {
     note(diagnostic) {
       const message = redactor.redact(diagnostic.message);
       diagnostics.push({ ...diagnostic, message });
-      // The end of a run is the last of its log.
+      // The end of a run is the last line of its log.
       if (!hasFinished()) send({ type: "diagnostic", code: diagnostic.code, message });
     },
     async close() {
@@ -87,12 +87,12 @@ export function createRunRecorder(options: RecorderOptions): RunRecorder {
 interface OpenSinks {
   /** What has passed the gate. */
   send(body: RunEventBody): void;
-  /** Whether the last event of the run was sent. */
+  /** Whether the run's last event was sent. */
   hasFinished(): boolean;
   close(): Promise<void>;
 }
 
-/** Numbers and stamps events. A sink that fails hears no more, and the others hear of that. */
+/** Numbers and stamps events. A sink that fails gets no more, and the others are told. */
 function openSinks(options: RecorderOptions, onDropped: (dropped: Diagnostic) => void): OpenSinks {
   const { runId, sinks, redactor, lastSeq = 0, clock = Date.now } = options;
   let listening = [...sinks];
@@ -105,7 +105,7 @@ function openSinks(options: RecorderOptions, onDropped: (dropped: Diagnostic) =>
     listening = listening.filter((other) => other !== sink);
     send({ type: "diagnostic", code: dropped.code, message: dropped.message });
   };
-  /** A piece of text is not stored, so it has the number of the event before it. */
+  /** A piece of text isn't stored, so it has the number of the previous event. */
   const send = (body: RunEventBody): void => {
     if (body.type !== "text-delta") seq += 1;
     isFinished ||= body.type === "run-finished";
@@ -121,7 +121,7 @@ function openSinks(options: RecorderOptions, onDropped: (dropped: Diagnostic) =>
   };
   const close = async (): Promise<void> => {
     for (const sink of listening) {
-      listening = listening.filter((other) => other !== sink); // What is closed hears of no fault of the next.
+      listening = listening.filter((other) => other !== sink); // A closed sink isn't told when the next one fails.
       try {
         await sink.close?.();
       } catch (fault) {
@@ -133,8 +133,8 @@ function openSinks(options: RecorderOptions, onDropped: (dropped: Diagnostic) =>
 }
 
 function reportDropped({ name }: RunSink, runId: string, reason: string): Diagnostic {
-  const message = `The ${name} of run \`${runId}\` failed and gets no more events: ${reason}`;
-  const hint = "The run itself is not affected; what it says from here on is missing there.";
+  const message = `The ${name} of run \`${runId}\` failed and receives no more events: ${reason}`;
+  const hint = "The run itself is not affected, but later events are missing there.";
   return { code: "run.sink-failed", severity: "warning", message, path: "", hint };
 }
 
@@ -156,12 +156,12 @@ const CLOSED_WORDS: ReadonlySet<string> = new Set([
   "tenantId",
 ]);
 
-/** What a model chose: nothing in it is a word of ours. */
+/** Chosen by a model: nothing in it is one of our fixed words. */
 const FREE = "input";
 
 /**
- * An event through the redaction gate. Words of closed sets stay: a secret that happens to be spelled `completed` must not
- * make the log unreadable, and such a word tells nothing about it.
+ * Passes an event through the redaction gate. Words from fixed sets stay: a secret that happens to be spelled
+ * `completed` must not make the log unreadable, and such a word reveals nothing.
  */
 export function redactEvent(body: RunEventBody, redactor: Redactor): RunEventBody {
   return redactor.isIdle ? body : (redactPart(body, redactor) as RunEventBody);
@@ -173,7 +173,7 @@ function redactPart(part: unknown, redactor: Redactor): unknown {
   if (typeof part !== "object" || part === null) return part;
   return Object.fromEntries(
     Object.entries(part).flatMap(([key, value]) => {
-      if (value === undefined) return []; // What is not told leaves no trace in the log.
+      if (value === undefined) return []; // What isn't reported leaves no trace in the log.
       if (key === FREE) return [[key, redactor.redactJson(value)]];
       return [[key, CLOSED_WORDS.has(key) ? value : redactPart(value, redactor)]];
     }),

@@ -1,24 +1,24 @@
-/** The port through which a program keeps runs where it wants, what is kept of one, and a store that lives in memory. */
+/** The port through which a program keeps runs where it wants, what is kept of a run, and an in-memory store. */
 import { dropOldest } from "@metier/base/turns";
 import type { RunSummary } from "./kept-runs.ts";
 import type { RunEvent } from "./run-event.ts";
 import type { RunState } from "./run-view.ts";
 
-/** What is listed of a kept run: names, numbers and the user, no texts. */
+/** A kept run in a list: names, numbers and the user, no texts. */
 export interface KeptRun extends Omit<RunSummary, "state"> {
-  /** `unfinished`: under way, or cut off with its process. `unreadable`: its log cannot be read. */
+  /** `unfinished`: in progress, or interrupted with its process. `unreadable`: its log can't be read. */
   readonly status: RunState | "unreadable";
 }
 
-/** A kept run with everything that happened in it. */
+/** A kept run with all its events. */
 export interface KeptRunLog extends KeptRun {
-  /** The answer, as far as it came. */
+  /** The answer so far. */
   readonly text: string;
-  /** In order; secrets were taken out before they were kept. */
+  /** In order; secrets were removed before they were stored. */
   readonly events: readonly RunEvent[];
 }
 
-/** Which runs a store is asked for: those that fit everything that is given, the newest first. */
+/** A store query: runs that match every given field, newest first. */
 export interface RunQuery {
   /** Of this user. */
   readonly userId?: string | undefined;
@@ -28,17 +28,17 @@ export interface RunQuery {
   readonly skill?: string | undefined;
   /** How it ended. */
   readonly status?: KeptRun["status"] | undefined;
-  /** That began then or later. */
+  /** Started at or after this time. */
   readonly since?: Date | undefined;
-  /** That began earlier. */
+  /** Started before this time. */
   readonly before?: Date | undefined;
-  /** At most so many. */
+  /** At most this many. */
   readonly limit?: number | undefined;
 }
 
 /**
- * Where runs are kept: a table, a bucket, a queue. Every function may be async. One that fails or hangs ends no run: the
- * run says `run.sink-failed` and is not kept any further.
+ * Where runs are kept: a table, a bucket, a queue. Every function may be async. If one fails or hangs, no run ends:
+ * the run reports `run.sink-failed` and is no longer kept.
  *
  * @example
  * ```ts
@@ -53,19 +53,19 @@ export interface RunQuery {
  * ```
  */
 export interface RunStore {
-  /** What is listed of a run, when it begins and, with the same `runId`, again when it has ended. */
+  /** A run's listing, when it starts and, with the same `runId`, again when it has ended. */
   put(run: KeptRun): unknown;
-  /** One event of a run, in order, one at a time for each run; pieces of text are not kept. */
+  /** One event of a run, in order, one at a time per run; pieces of text aren't stored. */
   append(event: RunEvent): unknown;
-  /** The runs that fit, the newest first. */
+  /** The matching runs, newest first. */
   list(query: RunQuery): readonly KeptRun[] | Promise<readonly KeptRun[]>;
-  /** The events of a run in order; none when it is not known. */
+  /** A run's events in order; empty if the run is unknown. */
   events(runId: string): readonly RunEvent[] | Promise<readonly RunEvent[]>;
-  /** Forgets runs with their events; answers with how many there were. */
+  /** Deletes runs with their events; returns how many existed. */
   delete(runIds: readonly string[]): number | Promise<number>;
 }
 
-/** Whether a run fits a query, but for `limit`. */
+/** Whether a run matches a query, ignoring `limit`. */
 export function fitsQuery(run: KeptRun, query: RunQuery): boolean {
   const { userId, tenantId, skill, status, since, before } = query;
   const startedAt = Date.parse(run.startedAt);
@@ -79,10 +79,10 @@ export function fitsQuery(run: KeptRun, query: RunQuery): boolean {
   );
 }
 
-/** A server must not grow without end. */
+/** A server must not grow without bound. */
 const MOST_IN_MEMORY = 1000;
 
-/** Of this process alone, the newest 1,000 runs. */
+/** Only for this process; keeps the newest 1,000 runs. */
 export function createMemoryRunStore(most: number = MOST_IN_MEMORY): RunStore {
   const runs = new Map<string, { run: KeptRun; readonly events: RunEvent[] }>();
   return {

@@ -1,6 +1,6 @@
 /**
- * A run as people look at it, made from its events alone: the live view, `runs show` and a replay show the same thing.
- * Pure: each event gives a new view.
+ * A run as shown to people, built only from its events: the live view, `runs show` and a replay show the same. Pure:
+ * each event returns a new view.
  */
 import type { LogLevel } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
@@ -22,11 +22,11 @@ export interface ToolCallView {
   readonly tool: string;
   readonly input: Json;
   readonly state: "running" | "done" | "failed" | "denied";
-  /** By which rule it was allowed or denied. */
+  /** The rule that allowed or denied it. */
   readonly rule: string;
   readonly text?: string;
   readonly durationMs?: number;
-  /** What the tool said about the call; absent: nothing. */
+  /** The tool's notes about the call; absent: none. */
   readonly notes?: readonly { readonly level: LogLevel; readonly message: string }[];
 }
 
@@ -42,12 +42,12 @@ export interface HookView {
 
 export interface StepView {
   readonly step: number;
-  /** What the model has written so far. */
+  /** The model's text so far. */
   readonly text: string;
   readonly calls: readonly ToolCallView[];
-  /** Absent where none was asked. */
+  /** Absent if none ran. */
   readonly hooks?: readonly HookView[] | undefined;
-  /** Absent where none was called. */
+  /** Absent if none was called. */
   readonly capabilities?: readonly CapabilityCall[] | undefined;
   readonly retries: readonly {
     readonly attempt: number;
@@ -131,7 +131,7 @@ export function addToView(view: RunView, event: RunEvent): RunView {
       const { attempt, delayMs, reason } = event;
       return changeStep(view, event.step, (step) => ({
         ...step,
-        text: "", // What came before the fault is asked for anew.
+        text: "", // What came before the failure is requested again.
         retries: [...step.retries, { attempt, delayMs, reason }],
       }));
     }
@@ -140,7 +140,7 @@ export function addToView(view: RunView, event: RunEvent): RunView {
     case "run-resumed":
     case "approval-asked":
     case "approval-answered":
-      return view; // What follows says what became of it.
+      return view; // A later event reports the outcome.
     case "tool-finished":
       return finishTool(view, event);
     case "tool-logged":
@@ -199,7 +199,7 @@ function answer(view: RunView, event: Of<"model-answered">): RunView {
 
 function callTool(view: RunView, { step, callId, tool, input, decision, rule }: Of<"tool-called">): RunView {
   const call: ToolCallView = { callId, tool, input, rule, state: decision === "deny" ? "denied" : "running" };
-  // A durable run that goes on makes the call again that was cut off.
+  // A durable run that continues repeats the interrupted call.
   const isCutOff = (other: ToolCallView): boolean => other.callId === callId && other.state === "running";
   return changeStep(view, step, (current) => ({
     ...current,
@@ -257,7 +257,7 @@ function finishView(view: RunView, event: Of<"run-finished">): RunView {
   };
 }
 
-/** The step is made when it is not there yet. */
+/** Creates the step if it doesn't exist yet. */
 function changeStep(view: RunView, number: number, change: (step: StepView) => StepView): RunView {
   const index = view.steps.findLastIndex(({ step }) => step === number);
   const step = view.steps[index] ?? { step: number, text: "", calls: [], retries: [] };

@@ -1,6 +1,6 @@
 /**
- * A conversation as one JSON value, to be stored wherever a program likes. It is signed: what was changed on the way is still
- * read, but as the words of somebody, never as instructions of a trusted skill.
+ * A conversation as one JSON value, to be stored anywhere. It is signed: a changed value can still be read, but only as
+ * someone's words, never as a trusted skill's instructions.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -32,44 +32,44 @@ export interface ChatRecord {
   readonly version: typeof CHAT_VERSION;
   /** The id of the chat, for `resume`. */
   readonly id: string;
-  /** Whose it is, by tenant and user: nobody else goes on with it. Absent: nobody's in particular. */
+  /** The owner, by tenant and user: nobody else can continue it. Absent: nobody in particular. */
   readonly owner?: string | undefined;
-  /** As the user names it, to be opened again; absent: the default one. */
+  /** The user's name for the model, to open it again; absent: the default. */
   readonly model?: string | undefined;
   /** ISO 8601. */
   readonly updatedAt: string;
-  /** What the user said first. */
+  /** The user's first message. */
   readonly title: string;
   /** How many turns it has had. */
   readonly turns: number;
-  /** As the AI SDK has them (`ModelMessage`). */
+  /** As AI SDK messages (`ModelMessage`). */
   readonly messages: readonly Json[];
   /** Skills whose instructions are in it. */
   readonly activations: readonly ActivatedText[];
-  /** An untrusted skill is in it, and stays. */
+  /** An untrusted skill is in it, permanently. */
   readonly taintedBy?: string | undefined;
   /** The run whose work folder its turns use. */
   readonly workRunId?: string | undefined;
-  /** The tokens used so far, with the skills it ran. */
+  /** The tokens used so far, including the skills it ran. */
   readonly usage: TokenUsage;
-  /** The cost so far; 0 also when no price is known. */
+  /** The cost so far; also 0 if no price is known. */
   readonly cost: number;
 }
 
-/** What `chat.toJSON()` gives and `metier.chat({ from })` takes: plain JSON. */
+/** What `chat.toJSON()` returns and `metier.chat({ from })` takes: plain JSON. */
 export interface SavedChat extends ChatRecord {
-  /** Whoever changes the rest, also its order of messages, makes it void. */
+  /** Any change to the rest, including the order of messages, makes it invalid. */
   readonly signature: string;
 }
 
 const runIdShape = testedShape(
   (value): value is string => typeof value === "string" && isRunId(value),
-  "the id of a run",
+  "a run id",
 );
 
 const costShape = testedShape(
   (value): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0,
-  "a number from 0",
+  "a number of 0 or more",
 );
 
 export const chatRecordFields = {
@@ -99,21 +99,21 @@ export const savedChatShape: Shape<SavedChat> = recordShape<SavedChat>(
   OPTIONAL_FIELDS,
 );
 
-/** A refusal says why it is no saved chat. */
+/** The refusal says why it isn't a saved chat. */
 export function readSavedChat(value: unknown): Result<SavedChat, string> {
-  if (typeof value === "string") return refused("It is a text. Read it by `JSON.parse` first.");
+  if (typeof value === "string") return refused("It is a string. Parse it with `JSON.parse` first.");
   const read = readShape(savedChatShape, value);
   if (read.ok) return done(read.value);
   return refused(read.refusal[0]?.message ?? "It is damaged.");
 }
 
-/** The same value again after JSON: what JSON does not have is not signed. */
+/** The value after a JSON round trip: what JSON can't represent isn't signed. */
 export function signChat(record: ChatRecord, key: string): SavedChat {
   const plain = JSON.parse(JSON.stringify(record)) as ChatRecord;
   return { ...plain, signature: makeSignature(plain, key) };
 }
 
-/** Whether it is, to the letter, what was signed with this key. */
+/** Whether it is exactly what was signed with this key. */
 export function isSignedChat({ signature, ...record }: SavedChat, key: string): boolean {
   return isSameSecret(signature, makeSignature(record, key));
 }
@@ -127,8 +127,8 @@ const MOST_KEY_BYTES = 1024;
 const temporaryKeys = new Map<string, string>();
 
 /**
- * The key of this machine: made when it is first needed, for the user alone. Where it cannot be kept, one for as long as the
- * process lives: a chat that is read later is then one that nobody vouches for.
+ * This machine's key: created on first use, readable only by the user. If it can't be stored, a key for the life of the
+ * process: a chat read later is then unverified.
  */
 export function chatKey({ state }: Pick<Places, "state">): string {
   const file = join(state, "chat-key");
@@ -138,7 +138,7 @@ export function chatKey({ state }: Pick<Places, "state">): string {
     writeFileSync(file, fresh, { flag: "wx", mode: 0o600 });
     return fresh;
   } catch {
-    const read = readBounded(file, MOST_KEY_BYTES); // Mostly it is there already.
+    const read = readBounded(file, MOST_KEY_BYTES); // Usually it already exists.
     if (read.ok && read.text.length >= KEY_BYTES) return read.text;
     temporaryKeys.set(file, fresh);
     return fresh;

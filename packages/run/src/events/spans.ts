@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry spans of a run, for programs that have registered an SDK: one for the run, below it one for each answer of
- * the model and each tool call. Numbers and names only, no texts. Without an SDK nothing is even loaded.
+ * OpenTelemetry spans of a run, for programs that registered an SDK: one for the run, below it one per model answer and
+ * tool call. Only numbers and names, no texts. Without an SDK, nothing is loaded.
  */
 import { presentFields } from "@metier/base/json";
 import { VERSION } from "@metier/base/places";
@@ -9,7 +9,7 @@ import type { RunEvent } from "./run-event.ts";
 import type { RunSink } from "./run-recorder.ts";
 
 /**
- * Where every copy of the API keeps what was registered. It is taken from here because a copy refuses what an older one
+ * Where every copy of the API stores what was registered. Read directly, because a copy rejects what an older one
  * registered, and the program's copy may be older than ours.
  */
 const REGISTRY = Symbol.for("opentelemetry.js.api.1");
@@ -23,7 +23,7 @@ type Api = typeof import("@opentelemetry/api");
 type Of<Type extends RunEvent["type"]> = Extract<RunEvent, { type: Type }>;
 type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** For a run and the runs it starts; `undefined` when no SDK is registered. */
+/** For a run and the runs it starts; `undefined` if no SDK is registered. */
 export async function createSpanSink(): Promise<RunSink | undefined> {
   const { trace: provider, context } = (globalThis as { [REGISTRY]?: Registered })[REGISTRY] ?? {};
   if (provider === undefined) return undefined;
@@ -51,7 +51,7 @@ class OpenSpans {
     this.#api = api;
   }
 
-  /** What else happens has no duration and is in the log. */
+  /** Other events have no duration and are in the log. */
   add(event: RunEvent): void {
     if (event.type === "run-started") this.#beginRun(event);
     else if (event.type === "run-resumed") this.#resumeRun(event);
@@ -144,7 +144,7 @@ class OpenSpans {
     this.#addEnded(event, name, attributes, isDone ? undefined : outcome);
   }
 
-  /** Of something that is known only when it is over. */
+  /** For something known only when it is over. */
   #addEnded(
     { runId, at, durationMs }: Of<"hook-finished" | "capability-called">,
     name: string,
@@ -165,7 +165,7 @@ class OpenSpans {
   }
 
   #endRun({ runId, status, iterations, usage, at, error }: Of<"run-finished">): void {
-    // A step or call that the run's end cut off ends with it.
+    // A step or call that was cut off by the run's end ends with it.
     for (const key of [...this.#spans.keys()]) if (key.startsWith(`${runId} `)) this.#end(key, at, {});
     const attributes = presentFields({
       "metier.run.status": status,

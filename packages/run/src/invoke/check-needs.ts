@@ -1,4 +1,4 @@
-/** The checks that ask whether a skill has what it needs here: input, tools, variables and capabilities. */
+/** Checks whether a skill has what it needs here: input, tools, variables and capabilities. */
 
 import { checkJson, type Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
@@ -11,7 +11,7 @@ import { readToolName } from "../tools/tool.ts";
 import type { CheckSubject } from "./checks.ts";
 import { joinArguments, type RefusalCause } from "./invocation.ts";
 
-/** Is there something to do, and does the input fit the schema? */
+/** Is there a task, and does the input match the schema? */
 export function checkInput({ skill, invocation, execution, input }: CheckSubject): RefusalCause | undefined {
   const { name, manifest, location } = skill;
   if (!input.ok) {
@@ -21,11 +21,11 @@ export function checkInput({ skill, invocation, execution, input }: CheckSubject
       message: `Invalid input: ${message}.`,
       hint: isSchemaFault
         ? `Correct \`input-schema\` in \`${location || name}\`.`
-        : "Send `input` as an object that fits the schema.",
+        : "Pass `input` as an object that matches the schema.",
       data: isSchemaFault ? {} : { schema: manifest.inputSchema as Json },
     };
   }
-  // A person may start a skill without a word; a model that says nothing has forgotten its task.
+  // A person may start a skill without a message; a model without one has forgotten its task.
   const isSilent = ![invocation.message, joinArguments(invocation.arguments ?? "")].some((text) =>
     text?.trim(),
   );
@@ -33,8 +33,8 @@ export function checkInput({ skill, invocation, execution, input }: CheckSubject
     return undefined;
   return {
     reason: "input",
-    message: `Skill \`${name}\` runs on its own and was not told what to do: \`message\` is missing.`,
-    hint: "Send `message` with the task; what it needs to know goes into `context`.",
+    message: `Skill \`${name}\` runs on its own and needs a task: \`message\` is missing.`,
+    hint: "Pass the task as `message` and background information as `context`.",
     data: { missing: ["message"] },
   };
 }
@@ -44,7 +44,7 @@ export interface InputFault {
   readonly isSchemaFault: boolean;
 }
 
-/** A skill without a schema takes what it is given. */
+/** A skill without a schema takes any input. */
 export async function readInput(
   { inputSchema }: Pick<SkillManifest, "inputSchema">,
   given?: Json,
@@ -56,7 +56,7 @@ export async function readInput(
   return refused({ message, isSchemaFault });
 }
 
-/** Models often send an object as its text; any other text is left for the schema to judge. */
+/** Models often send an object as text; any other text is left to the schema. */
 function fromText(given: Json): Json {
   if (typeof given !== "string" || !given.trimStart().startsWith("{")) return given;
   try {
@@ -66,19 +66,19 @@ function fromText(given: Json): Json {
   }
 }
 
-/** Are the tools there that the skill requires? Asked before any model is. */
+/** Are the tools available that the skill requires? Checked before any model is asked. */
 export function checkTools(subject: CheckSubject): RefusalCause | undefined {
   const { skill, execution, host, trust } = subject;
-  // Which tools a conversation has that is not ours, only its host knows.
+  // Only the host of a foreign conversation knows its tools.
   if (host.tools === undefined && execution === "inline") return undefined;
-  // What its toolsets bring is known once they are loaded; the run asks again then.
+  // The tools of its toolsets are known once they are loaded; the run checks again then.
   const bringsTools = execution === "isolated" && skill.manifest.toolsets.length > 0;
   if (bringsTools && trustAllows(trust.level, "load-toolsets")) return undefined;
   const { tools = [] } = host;
   return refuseMissingTools(skill, typeof tools === "function" ? tools(subject) : tools);
 }
 
-/** `tools`: all names by which tools that are there can be required. */
+/** `tools`: all names under which available tools can be required. */
 export function refuseMissingTools(
   skill: Pick<Skill, "name" | "manifest">,
   tools: readonly string[],
@@ -94,12 +94,12 @@ export function refuseMissingTools(
   return {
     reason: "tools",
     message: `Skill requires ${which}. Available: ${available.length > 0 ? showNames(available) : "none"}.`,
-    hint: `Bring what is missing, or take it out of \`required-tools\` of \`${skill.name}\`.`,
+    hint: `Provide what is missing, or remove it from \`required-tools\` of \`${skill.name}\`.`,
     data: { missing, available },
   };
 }
 
-/** `Bash(git:*)` needs the tool alone; the names of other systems mean ours; `mcp__github` any tool of that server. */
+/** `Bash(git:*)` only needs the tool; other systems' names map to ours; `mcp__github` is any tool of that server. */
 function isThere(pattern: string, available: readonly string[]): boolean {
   const written = parseToolPattern(pattern)?.tool;
   if (written === undefined) return false;
@@ -111,7 +111,7 @@ function isThere(pattern: string, available: readonly string[]): boolean {
 
 const SECRET_LIKE = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|AUTH)(?:_|$)/i;
 
-/** Has every variable that the skill declares a value, and are such names allowed? Values are fetched later. */
+/** Does every declared variable have a value, and are such names allowed? Values are fetched later. */
 export function checkEnvironment({
   skill,
   execution,
@@ -125,8 +125,8 @@ export function checkEnvironment({
   if (blocked.length > 0) {
     return {
       reason: "environment",
-      message: `Skill \`${name}\` declares ${showNames(blocked)}, which look like secrets; \`skills.secret-env\` is \`block\`.`,
-      hint: "Set `skills.secret-env` to `allow` in your config if skills may have such variables.",
+      message: `Skill \`${name}\` declares ${showNames(blocked)}, which look like secrets, and \`skills.secret-env\` is \`block\`.`,
+      hint: "Set `skills.secret-env` to `allow` in your config to let skills have such variables.",
       data: { blocked },
     };
   }
@@ -134,15 +134,15 @@ export function checkEnvironment({
   if (names.length === 0) return undefined;
   return {
     reason: "environment",
-    message: `Skill \`${name}\` needs ${showNames(names)}, for which your config has no value.`,
-    hint: lines.length > 0 ? `Add to your config:\n${lines.join("\n")}` : "Give the values with the call.",
+    message: `Skill \`${name}\` needs ${showNames(names)}, but your config has no value for it.`,
+    hint: lines.length > 0 ? `Add to your config:\n${lines.join("\n")}` : "Pass the values with the call.",
     data: { missing: names, lines },
   };
 }
 
 /**
- * Can the host perform what the skill declares, for this caller? Declared means enforced: nobody to ask means no. A sign-in
- * that is missing refuses nothing, since the skill is what begins it.
+ * Can the host perform what the skill declares, for this caller? Declared means enforced: if nobody can be asked, the
+ * answer is no. A missing sign-in refuses nothing, because the skill itself starts it.
  */
 export async function checkCapabilities(subject: CheckSubject): Promise<RefusalCause | undefined> {
   const { skill, execution, trust, invocation, host } = subject;
@@ -160,18 +160,18 @@ export async function checkCapabilities(subject: CheckSubject): Promise<RefusalC
   }
   if (host.capabilities === undefined) {
     const hint = forReader({
-      command: "The skill can be read (`metier show`), but not run here; one without `capabilities` can.",
+      command: "You can read the skill (`metier show`), but not run it here. Use one without `capabilities`.",
       program:
-        "The skill can be read, but not run here; give `capabilities.providers`, or use one without `capabilities`.",
+        "You can read the skill, but not run it here. Set `capabilities.providers`, or use one without `capabilities`.",
     });
-    return refuse("and nobody performs capabilities here.", hint);
+    return refuse("but no capability provider is set up here.", hint);
   }
   if (!invocation.caller.userId?.trim()) {
     const hint = forReader({
-      command: "Say who asks with `--user`.",
-      program: "Say who asks with `caller: { userId }`.",
+      command: "Name the user with `--user`.",
+      program: "Name the user with `caller: { userId }`.",
     });
-    return refuse("which are performed for a user, and it is not known who asks.", hint);
+    return refuse("which act for a user, but the request names none.", hint);
   }
   const cause = await host.capabilities(ids, invocation.caller);
   return cause && { reason: "capabilities", ...cause };

@@ -1,6 +1,6 @@
 /**
- * Every check between an invocation and its run, in the order in which they count. A check decides one thing and changes
- * nothing. Here are the list and those that ask whether it may be used; what it needs is in `check-needs.ts`.
+ * Every check between an invocation and its run, in order of precedence. A check decides one thing and changes nothing.
+ * This file has the list and the checks whether a skill may be used; `check-needs.ts` has those for what it needs.
  */
 
 import type { Json } from "@metier/base/json";
@@ -32,30 +32,30 @@ import { type Caller, decideAccess, type Invocation, type RefusalCause } from ".
 
 export interface CheckSubject {
   readonly invocation: Invocation;
-  /** As its file states it now, not as the catalog remembers it. */
+  /** From its current file, not from the catalog. */
   readonly skill: Skill;
   readonly execution: "inline" | "isolated";
   readonly trust: EffectiveTrust;
-  /** Whether values of the user's config may reach it. */
+  /** Whether values from the user's config may reach it. */
   readonly userValues: TrustDecision;
   readonly input: Result<Json | undefined, InputFault>;
-  /** Values for its variables that are the caller's own, not the user's. */
+  /** Values for its variables from the caller, not the user's config. */
   readonly given: Readonly<Record<string, string>>;
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   readonly host: InvocationHost;
 }
 
-/** What the host can say about itself. */
+/** What the host reports about itself. */
 export interface InvocationHost {
-  /** Of this process: what a skill requires of the machine is looked up in it. */
+  /** Of this process: checked for what a skill requires of the machine. */
   readonly environment: Environment;
-  /** Names of the tools that its run, or the conversation, has. Absent: none are known. */
+  /** Names of the tools in its run or conversation. Absent: unknown. */
   readonly tools?: readonly string[] | ((subject: CheckSubject) => readonly string[]);
-  /** Why declared capabilities cannot be used by this caller. Absent: nobody can perform any. */
+  /** Why this caller can't use the declared capabilities. Absent: nobody can perform any. */
   capabilities?(ids: readonly string[], caller: Caller): CapabilityAnswer | Promise<CapabilityAnswer>;
-  /** What the scan found that keeps an untrusted skill from being used. Absent: nothing is scanned. */
+  /** The scan findings that block an untrusted skill. Absent: nothing is scanned. */
   heldBack?(skill: Skill): Promise<HeldSkill | undefined>;
-  /** How many skills may run inside one another. */
+  /** How deep skills may be nested. */
   readonly maxDepth?: number;
 }
 
@@ -78,7 +78,7 @@ const CHECKS: readonly Check[] = [
   checkDepth,
 ];
 
-/** All of them are asked, so that a caller learns of everything at once. */
+/** Runs all of them, so that a caller sees every problem at once. */
 export async function runChecks(subject: CheckSubject): Promise<readonly RefusalCause[]> {
   const causes: RefusalCause[] = [];
   for (const check of CHECKS) {
@@ -90,7 +90,7 @@ export async function runChecks(subject: CheckSubject): Promise<readonly Refusal
 
 const MOST_NAMES = 20;
 
-/** For a name that the catalog does not have. */
+/** For a name that isn't in the catalog. */
 export function refuseUnknown(asked: string, catalog: Catalog): RefusalCause {
   const available = catalog.names();
   const { name } = parseSkillAddress(asked);
@@ -110,14 +110,14 @@ export function refuseUnknown(asked: string, catalog: Catalog): RefusalCause {
       (near.length > 0
         ? `Did you mean ${near.map(showValue).join(" or ")}?`
         : forReader({
-            command: "`metier list` shows every skill; `metier doctor` says where they are looked for.",
-            program: "`list()` has every skill; `catalog.places` says where they are looked for.",
+            command: "`metier list` shows every skill; `metier doctor` shows where Metier looks for them.",
+            program: "`list()` returns every skill; `catalog.places` shows where Metier looks for them.",
           })),
     data: { skill: asked, near, available: listed },
   };
 }
 
-/** Does the configuration let the skill be used? Asked of the file's own manifest, so also of a shadowed skill. */
+/** Does the configuration allow the skill? Checks the file's own manifest, so shadowed skills too. */
 function checkEnabled({ skill, loaded }: CheckSubject): RefusalCause | undefined {
   const { name, scope, manifest } = skill;
   const why = enablementOf(loaded.config.skills)({ manifest, root: { scope } });
@@ -126,8 +126,8 @@ function checkEnabled({ skill, loaded }: CheckSubject): RefusalCause | undefined
     reason: "disabled",
     message: `Skill \`${name}\` is disabled: ${why}.`,
     hint: forReader({
-      command: `\`metier enable ${name}\` enables it, where the policy allows that.`,
-      program: `\`config: { skills: { "${name}": { enabled: true } } }\` enables it, where the policy allows that.`,
+      command: `Enable it with \`metier enable ${name}\`, if the policy allows it.`,
+      program: `Enable it with \`config: { skills: { "${name}": { enabled: true } } }\`, if the policy allows it.`,
     }),
     data: { why },
   };
@@ -147,14 +147,14 @@ function checkAvailable({ skill, loaded, host }: CheckSubject): RefusalCause | u
     reason: "unavailable",
     message: `Skill \`${skill.name}\` cannot be used on this machine: ${outcome.reason}.`,
     hint: forReader({
-      command: "Install or set what is missing; `metier doctor` looks again.",
-      program: "Install or set what is missing, then `reload()`.",
+      command: "Install or set what is missing, then check with `metier doctor`.",
+      program: "Install or set what is missing, then call `reload()`.",
     }),
     data: { why: outcome.reason },
   };
 }
 
-/** May it be invoked from this source? The two flags block their own source and no other; code is always permitted. */
+/** May this source invoke it? The two flags each block only their own source; code may always invoke. */
 function checkInvocable({ skill, invocation: { source } }: CheckSubject): RefusalCause | undefined {
   const { name, manifest } = skill;
   const blocked =
@@ -163,11 +163,11 @@ function checkInvocable({ skill, invocation: { source } }: CheckSubject): Refusa
   if (!blocked) return undefined;
   return {
     reason: "not-invocable",
-    message: `Skill \`${name}\` cannot be invoked by a ${source}: it says \`${blocked}\`.`,
+    message: `A ${source} cannot invoke skill \`${name}\`: it sets \`${blocked}\`.`,
     hint:
       source === "model"
         ? `Ask the user to start it, for example with \`/${name}\`.`
-        : "It is for models; describe the task, and the model may use it.",
+        : "Only models can invoke it: describe the task, and the model may use it.",
     data: { source, flag: blocked },
   };
 }
@@ -176,7 +176,7 @@ function checkAccess({ skill, invocation: { caller }, loaded }: CheckSubject): R
   return decideAccess(skill, caller, loaded.config);
 }
 
-/** Does the scan hold it back? Only what is untrusted is scanned, and the same content only once. */
+/** Does the scan block it? Only untrusted skills are scanned, and the same content only once. */
 async function checkFindings({ skill, host }: CheckSubject): Promise<RefusalCause | undefined> {
   const held = await host.heldBack?.(skill);
   if (held === undefined) return undefined;
@@ -192,8 +192,9 @@ async function checkFindings({ skill, host }: CheckSubject): Promise<RefusalCaus
 }
 
 /**
- * Does the skill ask for what only a trusted one gets, and cannot do without it? A fork, and the values of the variables
- * it declares: it would run with less than it says it needs. What it merely loses (`choose-execution.ts`) refuses nothing.
+ * Does the skill ask for something that only trusted skills get and that it can't do without? That is a fork, and the
+ * values of its declared variables: it would run with less than it says it needs. What it merely loses
+ * (`choose-execution.ts`) refuses nothing.
  */
 function checkTrust(subject: CheckSubject): RefusalCause | undefined {
   const { skill, execution, trust } = subject;
@@ -207,13 +208,13 @@ function checkTrust(subject: CheckSubject): RefusalCause | undefined {
   ];
   return {
     reason: "trust",
-    message: `Skill \`${skill.name}\` is untrusted here and asks for ${needs.join(" and ")}, which needs trust. ${trust.reason}`,
+    message: `Skill \`${skill.name}\` is untrusted here, but asks for ${needs.join(" and ")}, which needs trust. ${trust.reason}`,
     hint: trust.hint,
     data: { needs: [...(isForking ? ["fork"] : []), ...withheld], why: trust.reason },
   };
 }
 
-/** The program that embeds us vouches for a project's skills, but the values in the user's config are the user's. */
+/** The embedding program vouches for a project's skills, but the values in the user's config belong to the user. */
 function refuseUserValues(
   { skill, userValues, loaded, given }: CheckSubject,
   declared: readonly string[],
@@ -224,29 +225,29 @@ function refuseUserValues(
   if (users.length === 0) return undefined;
   return {
     reason: "trust",
-    message: `Skill \`${skill.name}\` is a project's, and asks for ${showNames(users)} of your config, which needs your grant. ${userValues.reason}`,
+    message: `Skill \`${skill.name}\` belongs to a project and asks for ${showNames(users)} from your config, which needs your grant. ${userValues.reason}`,
     hint: forReader({
       command: `Read it with \`metier read ${skill.name}\`, then trust its project with \`metier trust\`.`,
-      program: "Read it, then give the values in `env` of the request, or name its folder in `trustedPaths`.",
+      program: "Read it, then pass the values in `env` of the request, or add its folder to `trustedPaths`.",
     }),
     data: { needs: users, why: userValues.reason },
   };
 }
 
-/** Is the skill running already, further out? Only the chain counts: two ways to one skill are no cycle. */
+/** Is the skill already running further out? Only the chain counts: two paths to one skill aren't a cycle. */
 function checkCycle({ skill: { name }, invocation: { chain = [] } }: CheckSubject): RefusalCause | undefined {
   const first = chain.indexOf(name);
   if (first < 0) return undefined;
   const path = [...chain.slice(first), name];
   return {
     reason: "cycle",
-    message: `Skill \`${name}\` is running already: ${path.join(" → ")}.`,
+    message: `Skill \`${name}\` is already running: ${path.join(" → ")}.`,
     hint: "Finish with what you have, or use another skill.",
     data: { path },
   };
 }
 
-/** Are too many skills running inside one another? */
+/** Are too many skills nested? */
 const DEFAULT_MAX_DEPTH = 3;
 
 function checkDepth({ skill, invocation: { chain = [] }, host }: CheckSubject): RefusalCause | undefined {
@@ -254,7 +255,7 @@ function checkDepth({ skill, invocation: { chain = [] }, host }: CheckSubject): 
   if (chain.length < maxDepth) return undefined;
   return {
     reason: "depth",
-    message: `Skill \`${skill.name}\` would be number ${chain.length + 1} in ${[...chain, skill.name].join(" → ")}; at most ${maxDepth} skills run inside one another.`,
+    message: `Skill \`${skill.name}\` would be number ${chain.length + 1} in ${[...chain, skill.name].join(" → ")}; at most ${maxDepth} skills can be nested.`,
     hint: "Do the task without another skill, or leave it to the caller.",
     data: { limit: maxDepth, chain },
   };

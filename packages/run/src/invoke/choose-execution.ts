@@ -1,6 +1,6 @@
 /**
- * Inline, where the text goes into the caller's own conversation, or isolated, in a loop of its own: the skill's own word
- * decides, then the configuration. And which of its fields have no effect that way.
+ * Inline, where the text goes into the caller's conversation, or isolated, in its own loop: the skill decides first,
+ * then the configuration. Also reports which of its fields then have no effect.
  */
 
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -14,7 +14,7 @@ export type Execution = "inline" | "isolated";
 
 /**
  * `isolated`: a run, whatever the skill says. `text`: its instructions, unless it forks. `script`: one of its scripts,
- * which needs neither instructions nor what a model's loop needs.
+ * which needs neither instructions nor anything for a model's loop.
  */
 export type AskedExecution = "isolated" | "text" | "script";
 
@@ -30,13 +30,13 @@ export function chooseExecution(manifest: SkillManifest, { asked, configured }: 
   return NEED_ISOLATION.some(({ isDeclared }) => isDeclared(manifest)) ? "isolated" : "inline";
 }
 
-/** A field that only an isolated run can honour. */
+/** A field that only works in an isolated run. */
 interface RunField {
   readonly field: string;
   isDeclared(manifest: SkillManifest): boolean;
 }
 
-/** Declaring one of these makes `auto` isolate. */
+/** If one of these is declared, `auto` isolates. */
 export const NEED_ISOLATION: readonly RunField[] = [
   { field: "env", isDeclared: ({ env }) => env.length > 0 },
   { field: "capabilities", isDeclared: ({ capabilities }) => capabilities.length > 0 },
@@ -60,22 +60,22 @@ export function reportFields(
     {
       code: "invoke.not-honoured",
       fields: isInline ? lostInline(manifest) : [],
-      state: "activated inline, where this is not honoured",
+      state: "activated inline, where these have no effect",
       hint: forReader({
-        command: `An isolated run honours it: \`metier run ${name}\`, or \`context: fork\` in the skill.`,
-        program: `An isolated run honours it: \`run({ skill: "${name}" })\`, or \`context: fork\` in the skill.`,
+        command: `They work in an isolated run: \`metier run ${name}\`, or \`context: fork\` in the skill.`,
+        program: `They work in an isolated run: \`run({ skill: "${name}" })\`, or \`context: fork\` in the skill.`,
       }),
     },
     {
       code: "invoke.not-honoured",
       fields: isInline ? [] : idleFields(manifest),
-      state: "run without this, which this version does not act on",
-      hint: "Check that the skill can do without.",
+      state: "run without these, which Metier does not support",
+      hint: "Check that the skill works without them.",
     },
     {
       code: "invoke.withheld",
       fields: withheldFrom(manifest, trust),
-      state: "untrusted here, so this has no effect",
+      state: "untrusted here, so these have no effect",
       why: ` ${trust.reason}`,
       hint: trust.hint,
     },
@@ -93,7 +93,7 @@ export function pathOf({ location, name }: Skill): string {
   return location || `integration:${name}`;
 }
 
-/** What an isolated run honours as well, but that is no reason for one. */
+/** Also works only in an isolated run, but is no reason for one. */
 const LOST_INLINE: readonly RunField[] = [
   { field: "model", isDeclared: ({ model }) => model !== undefined },
   { field: "effort", isDeclared: ({ effort }) => effort !== undefined },
@@ -105,7 +105,7 @@ const LOST_INLINE: readonly RunField[] = [
   { field: "toolsets", isDeclared: ({ toolsets }) => toolsets.length > 0 },
 ];
 
-/** Input is held to its schema inline too. */
+/** Inline input is checked against its schema too. */
 const HONOURED_INLINE = new Set(["input-schema"]);
 
 function lostInline(manifest: SkillManifest): readonly string[] {
@@ -114,7 +114,7 @@ function lostInline(manifest: SkillManifest): readonly string[] {
     .map(({ field }) => (field === "allowed-tools" ? "`allowed-tools` as a restriction" : `\`${field}\``));
 }
 
-/** What no stage of this version acts on, by the table of all fields. */
+/** Fields that Metier doesn't support, from the table of all fields. */
 function idleFields(manifest: SkillManifest): readonly string[] {
   return MANIFEST_FIELDS.filter(({ honouredBy, property }) => !honouredBy && isGiven(manifest[property])).map(
     ({ name }) => `\`${name}\``,
@@ -126,7 +126,7 @@ function isGiven(value: unknown): boolean {
 }
 
 interface TrustedField {
-  /** As a message says it. */
+  /** As shown in a message. */
   readonly what: string;
   readonly needs: TrustedThing;
   valueIn(manifest: SkillManifest): unknown;

@@ -1,6 +1,6 @@
 /**
- * What a conversation is trusted with: whether an untrusted text is in it, what that leaves to a skill that is started from
- * it, and how the instructions of a skill come into it.
+ * How far a conversation is trusted: whether it contains untrusted text, what that leaves to a skill started from it,
+ * and how a skill's instructions get into it.
  */
 import { forReader } from "@metier/base/text";
 import {
@@ -20,15 +20,15 @@ import { lowerTrust } from "@metier/skills/trust";
 import type { Invocation, PreparedInvocation } from "./invocation.ts";
 
 export interface ConversationTrust {
-  /** The first untrusted skill whose instructions are in the conversation; keep it to go on later. */
+  /** The first untrusted skill whose instructions are in the conversation; keep it to continue later. */
   readonly taintedBy: string | undefined;
-  /** The first of them that an MCP server sent: while it is there, nothing is executed. */
+  /** The first of them from an MCP server: while it is there, nothing is executed. */
   readonly unapproved: string | undefined;
-  /** The instructions of this skill are in the conversation now. */
+  /** This skill's instructions are now in the conversation. */
   note(skill: string, trust: Trust): void;
 }
 
-/** Whether a conversation has been given an untrusted body. It stays so for the rest of it, whatever comes after. */
+/** Whether a conversation contains an untrusted body. Once it does, that stays. */
 export function createConversationTrust(taintedBy?: string): ConversationTrust {
   let first = taintedBy;
   let unapproved = taintedBy !== undefined && serverOf(taintedBy) !== undefined ? taintedBy : undefined;
@@ -48,13 +48,13 @@ export function createConversationTrust(taintedBy?: string): ConversationTrust {
 }
 
 export interface EffectiveTrust extends TrustDecision {
-  /** What raises it, if anything does. */
+  /** What raises it, if anything. */
   readonly hint: string;
 }
 
 /**
- * What a skill is trusted with in this invocation: its own trust, or less. Chaining never raises, and once an untrusted
- * body is in a conversation, whatever is started from there counts as untrusted.
+ * A skill's trust in this invocation: its own, or less. Chaining never raises it, and once an untrusted body is in a
+ * conversation, everything started from it is untrusted.
  */
 export function effectiveTrust(
   name: string,
@@ -66,11 +66,11 @@ export function effectiveTrust(
   if (own.level === "untrusted") {
     const approve = serverOf(name) === undefined ? "trust" : "remote approve";
     const how =
-      serverOf(name) === undefined ? "name its folder in `trustedPaths`" : `\`remote.approve("${name}")\``;
+      serverOf(name) === undefined ? "add its folder to `trustedPaths`" : `\`remote.approve("${name}")\``;
     const hint = forReader({
-      command: `Read it with \`metier read ${name}\`; \`metier ${approve} ${name}\` trusts it.`,
+      command: `Read it with \`metier read ${name}\`, then trust it with \`metier ${approve} ${name}\`.`,
       program: `Read it, then ${how} to trust it.`,
-      upload: (grant) => `Read it; an admin trusts it with ${grant}.`,
+      upload: (grant) => `Read it, then have an admin trust it with ${grant}.`,
     });
     return { ...own, hint };
   }
@@ -78,29 +78,29 @@ export function effectiveTrust(
     const caller = chain.at(-1);
     return {
       level: "untrusted",
-      reason: `It was invoked by ${caller === undefined ? "an untrusted run" : `the untrusted skill \`${caller}\``}, and cannot be given more than its caller has.`,
+      reason: `It was invoked by ${caller === undefined ? "an untrusted run" : `the untrusted skill \`${caller}\``}, and cannot have more rights than its caller.`,
       hint: `Invoke \`${name}\` directly, or trust its caller.`,
     };
   }
   if (taint !== undefined) {
     return {
       level: "untrusted",
-      reason: `The untrusted skill \`${taint}\` is in this conversation, so nothing that is started from it is trusted.`,
+      reason: `The untrusted skill \`${taint}\` is in this conversation, so nothing started from it is trusted.`,
       hint: `Use \`${name}\` in a new conversation.`,
     };
   }
   return { ...own, hint: "" };
 }
 
-/** What a conversation remembers of the skills in it. */
+/** What a conversation remembers about its skills. */
 export interface ConversationMemory {
   readonly conversation: Conversation;
   readonly trust: ConversationTrust;
 }
 
 /**
- * Inline: the instructions as they go into the caller's own conversation, between marks, once. The same a second time are
- * answered with one sentence; other arguments make other instructions.
+ * Inline: the instructions as they go into the caller's conversation, once, between marks. A repeat is answered with
+ * one sentence; other arguments make other instructions.
  */
 export function activateInline(
   { skill, instructions: text, digest, trust }: PreparedInvocation,
@@ -120,7 +120,7 @@ export function activateInline(
   return memory.conversation.activate({ name, digest }, wrapped);
 }
 
-/** Of a conversation that begins, or goes on with what was in it. */
+/** For a conversation that starts, or continues with its earlier content. */
 export function createMemory(
   activations: readonly ActivatedText[] = [],
   taintedBy?: string,
@@ -128,7 +128,10 @@ export function createMemory(
   return { conversation: createConversation(activations), trust: createConversationTrust(taintedBy) };
 }
 
-/** Of one that a host keeps: whatever gave it an untrusted skill, and one that is not known any more, it counts. */
+/**
+ * For a conversation kept by a host: an untrusted skill counts however it got there, and so does one that no longer
+ * exists.
+ */
 export function rememberConversation(
   conversation: Conversation,
   trustOf: (skill: string) => Trust | undefined,

@@ -1,6 +1,6 @@
 /**
- * What can be asked of a skill and by whom, in which chats, what the checks make of it (a prepared invocation or a
- * refusal), and both as a model, a person and a program are told of them.
+ * The types of a skill request: what can be requested, by whom and in which chats, the outcome of the checks (a
+ * prepared invocation or a refusal), and both as told to a model, a person or a program.
  */
 
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -25,7 +25,7 @@ import {
 } from "@metier/skills";
 import { type Config, skillSettings } from "@metier/skills/config";
 
-/** Where the message came from, for a program with chats: passed on to whoever performs a capability. */
+/** Where the message came from, for a program with chats: passed on to capability providers. */
 type ChatFacts = Pick<
   CapabilityCaller,
   "chatTitle" | "provider" | "threadId" | "messageId" | "sourceUsername" | "sourceDisplayName" | "timezone"
@@ -43,36 +43,36 @@ type ChatFacts = Pick<
 export interface Caller extends ChatFacts {
   /** Your program's id for the user; absent: the run belongs to nobody in particular. */
   readonly userId?: string;
-  /** Whose user it is, in a program of many customers: users of one name in two tenants are two users. */
+  /** The user's tenant, in a program with many customers: the same `userId` in two tenants is two users. */
   readonly tenantId?: string;
   /** The chat the message came from; compared with `allow-chat-ids` in the config. */
   readonly chatId?: string;
-  /** Compared in lower case; an unknown one is denied where a skill is restricted. */
+  /** Compared in lowercase; if a skill is restricted, an unknown type is denied. */
   readonly chatType?: string;
-  /** Your program's session; passed on to whoever performs a capability, as `sessionKey`. */
+  /** Your program's session; passed on to capability providers as `sessionKey`. */
   readonly sessionId?: string;
-  /** The person at this machine, as the command line knows them: their skills' data is that of runs without a user. */
+  /** The person at this machine, for the command line: they share skill data with runs that have no user. */
   readonly isLocal?: boolean;
 }
 
-/** The seeds' shapes in one: what `use_skill` takes. */
+/** The parameters of `use_skill`. */
 export interface SkillRequest {
   /** The name of the skill. */
   readonly skill: string;
   /** The task, in words. */
   readonly message?: string | undefined;
-  /** What the skill should know of the conversation, which it does not see. */
+  /** What the skill should know about the conversation, which it doesn't see. */
   readonly context?: string | undefined;
   /**
-   * A line as it would be typed, or each argument by itself: a list is not taken apart again, and with it what was not
-   * given is empty, also `$0` where the list is.
+   * A line as typed, or a list of single arguments: a list isn't split again, and with it missing arguments are empty,
+   * including `$0` for an empty list.
    */
   readonly arguments?: string | readonly string[] | undefined;
   /** A value for the skill's `input-schema`, checked against it. */
   readonly input?: Json | undefined;
 }
 
-/** A list as a line that comes apart into the same arguments: what has blanks or quotes is quoted. */
+/** Joins a list into a line that splits into the same arguments: blanks and quotes are quoted. */
 export function joinArguments(given: string | readonly string[]): string {
   if (typeof given === "string") return given;
   return given
@@ -83,9 +83,9 @@ export function joinArguments(given: string | readonly string[]): string {
 export interface Invocation extends SkillRequest {
   readonly source: InvocationSource;
   readonly caller: Caller;
-  /** The skills that are running already, outermost first, when one starts another. */
+  /** The skills already running, outermost first, if one starts another. */
   readonly chain?: readonly string[] | undefined;
-  /** What the caller's own trust allows at most; absent when the caller is no run. */
+  /** The most that the caller's own trust allows; absent if the caller isn't a run. */
   readonly callerTrust?: "trusted" | "untrusted" | undefined;
 }
 
@@ -107,14 +107,14 @@ export const REFUSAL_REASONS = [
   "unreadable",
   "needs-run",
 ] as const;
-/** Which check refused a request, as a word to compare: one of `REFUSAL_REASONS`. */
+/** Which check refused a request, for comparison: one of `REFUSAL_REASONS`. */
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** One check that failed, and what to do about it. */
 export interface RefusalCause {
   /** Which check failed. */
   readonly reason: RefusalReason;
-  /** What, which value, what is allowed. */
+  /** What happened, which value, what is allowed. */
   readonly message: string;
   /** What to do. */
   readonly hint: string;
@@ -122,29 +122,29 @@ export interface RefusalCause {
   readonly data: Readonly<Record<string, Json>>;
 }
 
-/** Why a skill was not run: the first check that failed, with the others in `also`. */
+/** Why a skill wasn't run: the first failed check, with the others in `also`. */
 export interface InvocationRefusal extends RefusalCause {
-  /** The skill that was asked for. */
+  /** The requested skill. */
   readonly skill: string;
   /** The other checks that failed. */
   readonly also: readonly RefusalCause[];
 }
 
-/** Every check was passed, and the file was read anew. */
+/** An invocation that passed every check, with the file read again. */
 export interface PreparedInvocation {
   /** The skill, as its file is now. */
   readonly skill: Skill;
-  /** Who asked for it. */
+  /** Who invoked it. */
   readonly source: InvocationSource;
-  /** The person it is for; `{}` when the request named nobody. */
+  /** The person it is for; `{}` if the request named nobody. */
   readonly caller: Caller;
-  /** The skills that are running already, outermost first; empty when no run asked. */
+  /** The skills already running, outermost first; empty if no run invoked it. */
   readonly chain: readonly string[];
-  /** Inline: the text goes back to the caller's own conversation. */
+  /** Inline: the text goes back into the caller's conversation. */
   readonly execution: "inline" | "isolated";
-  /** Of the skill, or lower: chaining never raises. */
+  /** The skill's, or lower: chaining never raises it. */
   readonly trust: TrustDecision;
-  /** The body with arguments put in; invisible characters taken out. */
+  /** The body with arguments filled in and invisible characters removed. */
   readonly instructions: string;
   /** `sha256:…` of the instructions. */
   readonly digest: string;
@@ -154,19 +154,19 @@ export interface PreparedInvocation {
   readonly context?: string | undefined;
   /** Checked against `input-schema`, defaults applied. */
   readonly input?: Json | undefined;
-  /** Declared variables that config provides. */
+  /** Declared variables with a value from the config. */
   readonly env: Readonly<
     Record<
       string,
       {
         /** What the variable holds. */
         readonly value: string;
-        /** Whether it is taken out of every text that leaves the run. */
+        /** Whether it is removed from every text that leaves the run. */
         readonly secret: boolean;
       }
     >
   >;
-  /** Findings that do not keep the skill from being used. */
+  /** Findings that don't block the skill. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -175,18 +175,18 @@ export type PrepareOutcome =
   | { readonly ok: true; readonly prepared: PreparedInvocation }
   | { readonly ok: false; readonly refusal: InvocationRefusal };
 
-/** A refusal in words, for a model or a person: what, what to do, and what else would have to change. */
+/** A refusal in words, for a model or a person: what happened, what to do, and what else would have to change. */
 export function refusalText({ also, ...first }: InvocationRefusal): string {
   const others = also.map((cause) => `- ${causeText(cause)}`);
   return [causeText(first), ...(others.length > 0 ? ["Also:", ...others] : [])].join("\n");
 }
 
-/** Behind several lines, such as a program's last words, a hint has a line of its own. */
+/** After several lines, such as a program's last output, a hint gets its own line. */
 function causeText({ message, hint }: RefusalCause): string {
   return hint === "" ? message : `${message}${message.includes("\n") ? "\n" : " "}${hint}`;
 }
 
-/** A refusal as an exception, for callers that cannot go on without the skill. */
+/** A refusal as an exception, for callers that can't continue without the skill. */
 export function refusalError(refusal: InvocationRefusal, source: InvocationSource): SkillError {
   const { skill, message, hint, reason } = refusal;
   if (reason === "not-found") return new SkillNotFoundError(skill, undefined, { hint, cause: refusal });
@@ -197,8 +197,8 @@ export function refusalError(refusal: InvocationRefusal, source: InvocationSourc
 const TENANT = "tenant/";
 
 /**
- * Who asks, as one text: what is kept for a caller is kept under it. No two callers have the same, whatever names users and
- * tenants choose. `undefined`: nobody in particular.
+ * The caller as one string: what is kept for a caller is kept under it. It is unique whatever names users and tenants
+ * choose. `undefined`: nobody in particular.
  */
 export function ownerOf({
   userId,
@@ -209,19 +209,19 @@ export function ownerOf({
   return isPlain ? userId : `${TENANT}${encode(tenantId ?? "")}/${encode(userId)}`;
 }
 
-/** Whose data it is. The person at this machine has what runs without a user have. */
+/** Whose data it is. The person at this machine shares data with runs that have no user. */
 export function dataOwner(caller: Caller = {}): string | undefined {
   return caller.isLocal ? undefined : ownerOf(caller);
 }
 
-/** Half a character has no form in UTF-8, and two such must not become one. */
+/** Half a character has no UTF-8 form, and two of them must not become equal. */
 function encode(text: string): string {
   return /\p{Surrogate}/u.test(text)
     ? `%u${Buffer.from(text, "utf16le").toString("hex")}`
     : encodeURIComponent(text);
 }
 
-/** The file is there, and is no skill or cannot be read. */
+/** The file exists, but isn't a skill or can't be read. */
 function unreadableError(refusal: InvocationRefusal): SkillError {
   const { skill, hint, data } = refusal;
   const [path, detail] = [String(data.location), String(data.detail)];
@@ -231,7 +231,7 @@ function unreadableError(refusal: InvocationRefusal): SkillError {
   return new SkillLoadError(skill, path, detail, { hint });
 }
 
-/** `undefined`: it is not known who asks, so nothing can be done for them. */
+/** `undefined`: the user is unknown, so nothing can be done for them. */
 export function toCapabilityCaller(caller: Caller = {}): CapabilityCaller | undefined {
   const { userId, tenantId: _, sessionId, isLocal: __, ...chat } = caller;
   const owner = ownerOf(caller);
@@ -244,10 +244,10 @@ interface UseSkillSchema {
   readonly inputSchema: Readonly<Record<string, Json>>;
 }
 
-/** A longer list of names would cost more than it says; each call is checked in any case. */
+/** A longer list of names would cost more than it helps; each call is checked anyway. */
 const MOST_NAMES = 200;
 
-/** `undefined` when there is no skill a model may use: then there is no such tool. */
+/** `undefined` if models may use no skill: then there is no such tool. */
 export function useSkillSchema(skills: readonly Skill[]): UseSkillSchema | undefined {
   const names = visibleSkills(skills).map(({ name }) => name);
   if (names.length === 0) return undefined;
@@ -289,11 +289,11 @@ export function useSkillSchema(skills: readonly Skill[]): UseSkillSchema | undef
   };
 }
 
-/** A longer schema says more than a model needs to decide whether to use the skill. */
+/** A longer schema says more than a model needs to choose the skill. */
 const MAX_SCHEMA = 1000;
 const MAX_SCHEMAS = 4000;
 
-/** What the skills answer with that have an `output-schema`: for the model that reads their results. */
+/** What skills with an `output-schema` return: for the model that reads their results. */
 function describeOutputs(skills: readonly Skill[]): readonly string[] {
   let used = 0;
   return visibleSkills(skills).flatMap(({ name, manifest: { outputSchema } }) => {
@@ -306,8 +306,8 @@ function describeOutputs(skills: readonly Skill[]): readonly string[] {
 }
 
 /**
- * May it be used in this chat? Where a skill is restricted, a chat nobody can tell is denied. Also for those who only list
- * skills: nothing that is refused here needs to be shown.
+ * May it be used in this chat? If a skill is restricted, an unknown chat is denied. Also used for listings: a skill
+ * refused here needn't be shown.
  */
 export function decideAccess(
   skill: Pick<Skill, "name" | "manifest">,
@@ -318,7 +318,7 @@ export function decideAccess(
   const type = caller.chatType?.trim().toLowerCase() ?? "";
   if (types !== undefined && !types.includes(type)) return refuseType(skill.name, types, type);
   const ids = skillSettings(config, skill.name).allowChatIds;
-  // A program may pass a number for what config writes as text.
+  // A program may pass a number where the config has text.
   const id = caller.chatId === undefined ? undefined : String(caller.chatId);
   if (ids.length > 0 && (id === undefined || !ids.includes(id))) return refuseId(skill.name, id);
   return undefined;
@@ -331,19 +331,19 @@ function allowedChatTypes({ chatTypes, sensitive }: SkillManifest): readonly str
 }
 
 function refuseType(name: string, allowed: readonly string[], type: string): RefusalCause {
-  const here = type === "" ? "the type of this chat is not known" : `this chat is ${showValue(type)}`;
+  const here = type === "" ? "the type of this chat is unknown" : `this chat is ${showValue(type)}`;
   return {
     reason: "access",
     message: `Skill \`${name}\` is only available in chats of type ${showNames(allowed)}; ${here}.`,
     hint: forReader({
-      command: "Use it in such a chat, and say which one it is with `--chat-type`.",
-      program: "Use it in such a chat, and say which one it is with `caller: { chatType }`.",
+      command: "Use it in such a chat, and name its type with `--chat-type`.",
+      program: "Use it in such a chat, and name its type with `caller: { chatType }`.",
     }),
     data: { allowed, chatType: type },
   };
 }
 
-/** The ids themselves are the user's business; they are not told to whoever asks. */
+/** The ids are the user's business, so whoever asks isn't told them. */
 function refuseId(name: string, id: string | undefined): RefusalCause {
   const here = id === undefined ? "a chat without an id" : `the chat ${showValue(id)}`;
   return {

@@ -1,6 +1,7 @@
 /**
- * From an invocation to a prepared one or a refusal. The file is read anew and every check is made on what it says now;
- * only then are values fetched, commands in the text run and arguments put in. Nothing is sent to a model here.
+ * Turns an invocation into a prepared one or a refusal. The file is read again and every check uses its current
+ * content; only then are values fetched, commands in the text run and arguments filled in. Nothing is sent to a model
+ * here.
  */
 
 import { existsSync } from "node:fs";
@@ -42,15 +43,15 @@ import { type CommandPlace, renderBody } from "./render-body.ts";
 export interface PrepareDependencies extends SkillSources, InvocationHost {
   /** Fetches values that the config only refers to. */
   readonly machine: SecretMachine;
-  /** How the caller wants it, over what the config says. */
+  /** How the caller wants it to run; overrides the config. */
   readonly asked?: AskedExecution | undefined;
   /** `false`: this host has no runs, so a skill that needs one is refused. */
   readonly canRun?: boolean | undefined;
   /** The conversation it is invoked from. */
   readonly conversation?: ConversationTrust | undefined;
-  /** Values of this one call for declared variables. */
+  /** Values of this call for declared variables. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Where the commands of a trusted skill's text run, when the config allows them. Absent: nowhere. */
+  /** Where commands in a trusted skill's text run, if the config allows them. Absent: nowhere. */
   commandPlace?(skill: Skill): Promise<CommandPlace | undefined>;
 }
 
@@ -76,7 +77,7 @@ export async function prepareInvocation(
   return { ok: true, prepared: await assemble(subject, instructions, environment.value, dependencies) };
 }
 
-/** What a loop with a model needs, and one of the skill's scripts does not. */
+/** What a model's loop needs, but a skill's script doesn't. */
 const ONLY_FOR_MODELS: ReadonlySet<RefusalReason> = new Set(["input", "tools", "cycle", "depth"]);
 
 async function describeSubject(
@@ -109,14 +110,14 @@ function checkFile(
     const hint =
       fault.hint ??
       forReader({
-        command: `\`metier validate ${skill.location}\` says what is wrong.`,
-        program: `\`validate("${skill.location}")\` says what is wrong.`,
+        command: `See what is wrong with \`metier validate ${skill.location}\`.`,
+        program: `See what is wrong with \`validate("${skill.location}")\`.`,
       });
     return { reason: "unreadable", message: fault.message, hint, data };
   }
   if (isScript || execution === "inline" || instructions?.text.trim()) return undefined;
   const message = `Skill \`${skill.name}\` has no instructions, so there is nothing to run.`;
-  return { reason: "unreadable", message, hint: "Write what is to be done below the frontmatter.", data };
+  return { reason: "unreadable", message, hint: "Write the instructions below the frontmatter.", data };
 }
 
 function detailOf(fault: SkillError): string {
@@ -129,8 +130,8 @@ function detailOf(fault: SkillError): string {
 
 function tellRun(name: string): string {
   return forReader({
-    command: `Run it with \`metier run ${name}\`; an MCP server that runs skills is started with \`metier mcp --run\`.`,
-    program: `Run it with \`run({ skill: "${name}" })\`, or leave \`canRun: false\` out.`,
+    command: `Run it with \`metier run ${name}\`, or start an MCP server that runs skills with \`metier mcp --run\`.`,
+    program: `Run it with \`run({ skill: "${name}" })\`, or remove \`canRun: false\`.`,
   });
 }
 
@@ -139,26 +140,26 @@ function checkHost(
   { canRun = true }: PrepareDependencies,
 ): RefusalCause | undefined {
   if (canRun || execution === "inline") return undefined;
-  const why = skill.manifest.context === "fork" ? "it says `context: fork`" : "it can only run in isolation";
+  const why = skill.manifest.context === "fork" ? "it sets `context: fork`" : "it can only run in isolation";
   return {
     reason: "needs-run",
-    message: `Skill \`${skill.name}\` needs a run of its own: ${why}. Only its text can be given here (\`needs-run\`).`,
+    message: `Skill \`${skill.name}\` needs an isolated run: ${why}. Only its text is available here (\`needs-run\`).`,
     hint:
       invocation.source === "model" ? "Use another skill, or do the task without one." : tellRun(skill.name),
     data: {},
   };
 }
 
-/** A script is code, whoever asks for it. */
+/** A script is code, whoever requests it. */
 function checkScript({ skill, trust }: CheckSubject): RefusalCause | undefined {
   if (skill.remote === undefined || trustAllows(trust.level, "execute-from-server")) return undefined;
   const { server } = skill.remote;
   return {
     reason: "trust",
-    message: `Skill \`${skill.name}\` comes from the MCP server \`${server}\` and is not approved, so none of its scripts is run. ${trust.reason}`,
+    message: `Skill \`${skill.name}\` comes from the MCP server \`${server}\` and is not approved, so its scripts do not run. ${trust.reason}`,
     hint: forReader({
-      command: `Read it with \`metier read ${skill.name}\`, then \`metier remote approve ${skill.name}\`.`,
-      program: `Read it, then \`remote.approve("${skill.name}")\`.`,
+      command: `Read it with \`metier read ${skill.name}\`, then approve it with \`metier remote approve ${skill.name}\`.`,
+      program: `Read it, then call \`remote.approve("${skill.name}")\`.`,
     }),
     data: { needs: ["approval"], why: trust.reason },
   };
@@ -166,7 +167,7 @@ function checkScript({ skill, trust }: CheckSubject): RefusalCause | undefined {
 
 const NO_VARIABLES: RunEnvironment = { variables: {}, missing: [], withheld: [], diagnostics: [] };
 
-/** Only a run has processes to give variables to. What config refers to may still turn out to be missing. */
+/** Only a run has processes that need variables. Values that the config refers to may still be missing. */
 async function resolveEnvironment(
   { skill, execution, trust, userValues, given, loaded }: CheckSubject,
   { machine }: PrepareDependencies,
@@ -242,7 +243,7 @@ function reportRemoved(skill: Skill, texts: Readonly<Record<string, CleanText>>)
         code: "disclosure.text-removed",
         severity: "warning",
         path: pathOf(skill),
-        message: `Characters that cannot be seen were removed from the \`${what}\` of the call: ${count}, ${example} first.`,
+        message: `Removed ${count} invisible characters from the call's \`${what}\`, ${example} first.`,
       },
     ];
   });
@@ -254,8 +255,8 @@ function refuse(skill: string, [first, ...also]: readonly RefusalCause[]): Prepa
 }
 
 /**
- * The values for a skill's variables that are the caller's to give: those of this one call, and those the embedding
- * program has set in its own options. They need no grant of the user, whose config they do not come from.
+ * The values for a skill's variables that the caller provides: with this call, or in the embedding program's options.
+ * They need no grant, because they don't come from the user's config.
  */
 function givenValues(
   { name, manifest }: Skill,
@@ -272,7 +273,7 @@ function givenValues(
   return { ...Object.fromEntries(fromProgram), ...ofThisCall };
 }
 
-/** One state of everything that is loaded. Replaced as a whole by a reload. */
+/** One state of everything that is loaded. A reload replaces it as a whole. */
 interface InvocationState {
   readonly catalog: Catalog;
   readonly config: Pick<LoadedConfig, "config" | "origins">;
@@ -282,41 +283,41 @@ interface InvocationState {
 
 export interface SkillSources {
   current(): InvocationState;
-  /** Loads everything again, so that `current` answers with a new state. */
+  /** Loads everything again, so that `current` returns a new state. */
   reload?(): Promise<unknown>;
   readonly profile?: Profile;
-  /** The body of a skill that was given as an object. */
+  /** The body of a skill passed as an object. */
   bodyOf?(skill: Skill): string | undefined;
-  /** Whether the files of a skill of an MCP server are here and as declared; fetches them. */
+  /** Whether an MCP server's skill files are here and as declared; fetches them. */
   ready?(skill: Skill): Promise<RemoteReadiness>;
 }
 
 interface FoundSkill extends SkillTrust {
-  /** With the manifest that its file has now. */
+  /** With its file's current manifest. */
   readonly skill: Skill;
-  /** Absent when the file cannot be read or is no skill any more; `fault` says why. */
+  /** Absent if the file can't be read or is no longer a skill; `fault` says why. */
   readonly instructions?: Instructions;
   readonly fault?: SkillError;
 }
 
 interface Finding {
   readonly state: InvocationState;
-  /** Absent when there is no such skill. */
+  /** Absent if there is no such skill. */
   readonly found?: FoundSkill;
-  /** The catalog does not say any more how things are. */
+  /** The catalog is out of date. */
   readonly isStale: boolean;
 }
 
 /**
- * From a name to the skill as it is now: the file is read and checked anew, its trust is decided anew. A name that is not
- * known, a file that cannot be used any more and trust that was lost are reasons to load the catalog again, once.
+ * Resolves a name to the skill as it is now: reads and checks the file again, and decides its trust again. An unknown
+ * name, a file that can't be used anymore and lost trust cause one reload of the catalog.
  */
 export async function findSkill(name: string, sources: SkillSources): Promise<Finding> {
   const finding = await look(name, sources);
   if (!finding.isStale || sources.reload === undefined) return finding;
   await sources.reload();
   const again = await look(name, sources);
-  // A file that is there and cannot be used is in no catalog any more; that is another thing than a skill that is gone.
+  // A file that exists but can't be used is no longer in a catalog; that differs from a skill that is gone.
   const isLost =
     again.found === undefined && finding.found?.fault && existsSync(finding.found.skill.location);
   return isLost ? { ...finding, state: again.state, isStale: false } : again;
@@ -334,7 +335,7 @@ async function look(name: string, sources: SkillSources): Promise<Finding> {
     return { state, found: { skill: listed, trust, userValues: trust, fault }, isStale };
   }
   const read = await readNow(listed, state, sources);
-  // After the text was read, so that a change in between costs the grant.
+  // After the text was read, so that a change in between loses the grant.
   const { trust, userValues, changed } = state.trustOnUse(listed);
   const fault = changed ? new SkillLoadError(name, listed.location, changed.message, changed) : read;
   if (fault instanceof SkillError) {
@@ -342,7 +343,7 @@ async function look(name: string, sources: SkillSources): Promise<Finding> {
   }
   const { manifest } = fault;
   const skill = Object.freeze({ ...listed, manifest, description: manifest.description, trust });
-  // A skill that lost its trust must not hide a trusted one of its name.
+  // A skill that lost its trust must not hide a trusted one with its name.
   const isStale = listed.trust.level === "trusted" && trust.level === "untrusted";
   const diagnostics = [...(readiness?.diagnostics ?? []), ...fault.diagnostics];
   return { state, found: { skill, trust, userValues, instructions: { ...fault, diagnostics } }, isStale };

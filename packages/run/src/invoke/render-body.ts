@@ -1,6 +1,6 @@
 /**
- * A skill's body as its reader gets it: commands are found first, then arguments are put into the text between them, then
- * both are joined. So neither can make the other do anything.
+ * Renders a skill's body for its reader: finds commands first, then fills arguments into the text between them, then
+ * joins both. So neither can influence the other.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { realPathOr } from "@metier/base/places";
@@ -16,9 +16,9 @@ interface BodyRequest {
   readonly skill: Skill;
   readonly execution: Execution;
   readonly trust: EffectiveTrust;
-  /** One line, as it was typed, or each by itself. */
+  /** One line as typed, or a list. */
   readonly arguments: string | readonly string[];
-  /** Whether the config lets commands in texts run. */
+  /** Whether the config allows commands in texts. */
   readonly isDynamic: boolean;
   readonly commandPlace?: ((skill: Skill) => Promise<CommandPlace | undefined>) | undefined;
 }
@@ -44,7 +44,7 @@ export async function renderBody(
   };
 }
 
-/** The folder as the reader sees it: the tools of a run see real paths. */
+/** The folder as the reader sees it: a run's tools see real paths. */
 function directoryOf({ skill, execution }: BodyRequest): string | undefined {
   if (!hasFolder(skill)) return undefined;
   return execution === "isolated" ? realPathOr(skill.directory) : skill.directory;
@@ -52,7 +52,7 @@ function directoryOf({ skill, execution }: BodyRequest): string | undefined {
 
 const SHELLS = new Set(["bash", "sh"]);
 
-/** Where its commands run, or why they do not; nothing when there are none. */
+/** Where its commands run, or why they don't; nothing if there are none. */
 async function decidePlace(
   pieces: readonly BodyPiece[],
   { skill, trust, isDynamic, commandPlace }: BodyRequest,
@@ -61,12 +61,11 @@ async function decidePlace(
   if (!trustAllows(trust.level, "run-dynamic-shell-context")) {
     return `the skill is untrusted here. ${trust.reason}`;
   }
-  if (!isDynamic)
-    return "`skills.dynamic-context` is off; set it to `true` in your config if they are to run.";
+  if (!isDynamic) return "`skills.dynamic-context` is off; set it to `true` in your config to run them.";
   const { shell = "bash" } = skill.manifest;
-  if (!SHELLS.has(shell)) return `the skill wants them to run in \`${shell}\`; Metier has \`bash\`.`;
+  if (!SHELLS.has(shell)) return `the skill wants \`${shell}\`, but Metier runs them in \`bash\`.`;
   return (
-    (await commandPlace?.(skill)) ?? "there is no sandbox here to run them in; `metier doctor` says why."
+    (await commandPlace?.(skill)) ?? "no sandbox is available to run them in; `metier doctor` shows why."
   );
 }
 
@@ -92,10 +91,10 @@ const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 16 * 1024 } as const;
 const MOST_COMMANDS = 20;
 
 /**
- * Commands in a skill's text (`parse/find-commands.ts`) are found before arguments are put in, run in the sandbox, and
- * their output is never looked at again. Arguments reach a command as variables, which no shell reads as code.
+ * Commands in a skill's text (`parse/find-commands.ts`) are found before arguments are filled in, run in the sandbox,
+ * and their output isn't processed again. Arguments reach a command as variables, which no shell reads as code.
  *
- * The outputs in order, one for each command of the body. A command that fails gives a short text that says so.
+ * Returns the outputs in order, one per command. A command that fails returns a short message.
  */
 async function runCommands(
   pieces: readonly BodyPiece[],
@@ -107,7 +106,7 @@ async function runCommands(
     if (piece.kind === "text") continue;
     const isTooMany = outputs.length >= MOST_COMMANDS;
     const output = isTooMany
-      ? failure(piece.command, `at most ${MOST_COMMANDS} commands of a text are run`)
+      ? failure(piece.command, `a text can run at most ${MOST_COMMANDS} commands`)
       : await runCommand(piece.command, values, place);
     outputs.push(output);
   }
@@ -121,7 +120,7 @@ async function runCommand(
 ): Promise<string> {
   const { words } = values;
   const outcome = await sandbox.run({
-    // `$0`, `$1` … are the arguments themselves, counted from 0 as in the text.
+    // `$0`, `$1` … are the arguments, counted from 0 as in the text.
     argv: ["bash", "--norc", "-c", useVariables(command), ...(words.length > 0 ? words : ["bash"])],
     world,
     env: commandEnvironment(values, world.skillDir),
@@ -131,7 +130,7 @@ async function runCommand(
   const { ended, exitCode, stdout, stderr, droppedBytes, reason } = outcome;
   if (ended === "exited" && exitCode === 0) {
     const { text } = cleanText(stdout);
-    return text.trimEnd() + (droppedBytes > 0 ? `\n[${droppedBytes} more bytes were left out]` : "");
+    return text.trimEnd() + (droppedBytes > 0 ? `\n[${droppedBytes} more bytes left out]` : "");
   }
   const why = ended === "exited" ? `exit code ${exitCode}` : (reason ?? ended);
   const said = shorten(cleanText(stderr).text.trim());
@@ -142,7 +141,7 @@ function failure(command: string, why: string): string {
   return `[command \`${shorten(command)}\` failed: ${why}]`;
 }
 
-/** A shell knows no `$ARGUMENTS[1]`; the variable of that argument is meant. */
+/** A shell has no `$ARGUMENTS[1]`; the variable of that argument is meant. */
 function useVariables(command: string): string {
   return command.replace(/\$ARGUMENTS\[(\d{1,2})\]/g, (_whole, index: string) => `\${ARG_${Number(index)}}`);
 }
@@ -150,8 +149,8 @@ function useVariables(command: string): string {
 const VARIABLE = /^[a-z_][a-z0-9_]*$/;
 
 /**
- * `ARGUMENTS` is the whole line, `ARG_0`, `ARG_1` … each of them; declared names in lower case are variables too. Others
- * could be names by which programs are told what to do, such as `PATH`.
+ * `ARGUMENTS` is the whole line, `ARG_0`, `ARG_1` … its parts; declared lowercase names are variables too. Others could
+ * control programs, as `PATH` does.
  */
 function commandEnvironment(
   { line, words, names }: ArgumentValues,
@@ -171,21 +170,21 @@ function commandEnvironment(
 }
 
 interface ArgumentValues {
-  /** As typed, quotes and all; `""` when none were given. */
+  /** As typed, including quotes; `""` if there are none. */
   readonly line: string;
-  /** Whether `$N` is a placeholder: not where nobody gave arguments, as the body may have a dollar sign of its own. */
+  /** Whether `$N` is a placeholder: not without arguments, because the body may have its own dollar signs. */
   readonly isGiven: boolean;
-  /** The same taken apart. */
+  /** The same, split. */
   readonly words: readonly string[];
-  /** What the skill calls them, in order: its `arguments`. */
+  /** The skill's names for them, in order: its `arguments`. */
   readonly names: readonly string[];
   /** The skill's folder as the reader sees it; absent for a skill without one. */
   readonly skillDirectory?: string | undefined;
 }
 
 /**
- * Puts arguments into a skill's body, in one pass: what was put in is never looked at again. A body's own dollar signs
- * (`awk '{print $1}'`, `$5.00`, `$HOME`) stay as they are wherever they can be told from placeholders.
+ * Fills arguments into a skill's body in one pass: inserted text isn't processed again. The body's own dollar signs
+ * (`awk '{print $1}'`, `$5.00`, `$HOME`) stay wherever they can be told from placeholders.
  */
 export function readArguments(
   given: string | readonly string[] = "",
@@ -199,7 +198,7 @@ export function readArguments(
   return { line: isGiven ? line : "", isGiven, words, names, skillDirectory };
 }
 
-/** The whole of it for a body that holds no commands: placeholders, or the arguments at the end. */
+/** All of it for a body without commands: placeholders, or the arguments at the end. */
 export function substituteArguments(body: string, values: ArgumentValues): string {
   const { text, isUsed } = fillPlaceholders(body, values);
   return isUsed ? text : appendArguments(text, values);
@@ -207,7 +206,7 @@ export function substituteArguments(body: string, values: ArgumentValues): strin
 
 /**
  * `$ARGUMENTS[N]`, `$ARGUMENTS`, `$name` and `$N`, counted from 0, and `${METIER_SKILL_DIR}`. A backslash before one
- * keeps it as it is written. What was not given is empty; but with no arguments at all, `$N` is the body's own. `isUsed`:
+ * keeps it as written. A missing argument is empty; but without any arguments, `$N` belongs to the body. `isUsed`:
  * whether there was a placeholder for arguments.
  */
 function fillPlaceholders(
@@ -237,13 +236,13 @@ type Groups = Readonly<
   Partial<Record<"backslash" | "folder" | "index" | "all" | "name" | "position", string | undefined>>
 >;
 
-/** At most two digits, and nothing behind them that makes an amount, a longer number or a name of them. */
+/** At most two digits, not followed by anything that makes them an amount, a longer number or a name. */
 const POSITION = String.raw`(?<position>0|[1-9]\d?)(?![\w[]|[.,]\d)`;
 const FIXED = String.raw`\{(?<folder>(?:METIER|CLAUDE)_SKILL_DIR)\}|ARGUMENTS\[(?<index>\d+)\]|(?<all>ARGUMENTS)(?!\w)`;
 const NAME = /^[A-Za-z_][\w-]{0,63}$/;
 const MOST_NAMES = 100;
 
-/** The longest name first, so that `$file-name` is not `$file` with something behind it. */
+/** Longest name first, so that `$file-name` isn't read as `$file`. */
 function placeholderPattern(names: readonly string[]): RegExp {
   const usable = names.slice(0, MOST_NAMES).filter((name) => NAME.test(name));
   const longestFirst = usable.sort((a, b) => b.length - a.length);
@@ -252,14 +251,14 @@ function placeholderPattern(names: readonly string[]): RegExp {
 }
 
 /**
- * Takes a line of arguments apart as a POSIX shell would, without a shell: quotes and backslashes, nothing else. Quotes
- * that are never closed make no sense; then blanks alone stand between arguments.
+ * Splits a line of arguments as a POSIX shell would, but without a shell: only quotes and backslashes. If a quote is
+ * never closed, only blanks separate arguments.
  */
 export function splitArguments(line: string): readonly string[] {
   return splitQuoted(line) ?? line.split(/\s+/).filter((word) => word !== "");
 }
 
-/** One part of an argument, with whatever blanks stand before it. */
+/** One part of an argument, with the blanks before it. */
 const PART = /(\s*)(?:'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\]+))/sy;
 
 function splitQuoted(line: string): readonly string[] | undefined {

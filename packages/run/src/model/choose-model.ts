@@ -1,6 +1,6 @@
 /**
- * Which model a run gets: the call's word, else the config's for the skill, else the manifest's, else the default.
- * Decides by names alone; no key is read and nothing is loaded here.
+ * Chooses a run's model: the call's, else the config's for the skill, else the manifest's, else the default. Decides
+ * only by name; reads no key and loads nothing.
  */
 import { homedir } from "node:os";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -18,7 +18,7 @@ export type ModelChoice = Result<
   ModelRefusal
 >;
 
-/** A name and who said it: `call` and `config` are the user's own word, `skill` is not. */
+/** A name and its origin: `call` and `config` come from the user, `skill` doesn't. */
 interface NamedModel {
   readonly name: string;
   readonly by: "call" | "config" | "skill";
@@ -61,7 +61,9 @@ function aliasTarget(alias: string, { given = {}, config }: ModelRequest): Model
   return configured && { kind: "configured", config: configured, alias, where: `models.${alias}` };
 }
 
-/** What a built-in alias stands for: a configured model of that name, else a model of the first provider with a key. */
+/**
+ * What a built-in alias stands for: a configured model with that name, else a model of the first provider with a key.
+ */
 function chooseBuiltIn(
   named: NamedModel,
   choices: (typeof BUILT_IN_ALIASES)[string],
@@ -86,7 +88,10 @@ function chooseBuiltIn(
   return withoutKey(named, providers, request);
 }
 
-/** The same request for the name that the program lets an alias stand for. It is used up, so that none leads to itself. */
+/**
+ * The same request with the name that the program's alias stands for. The alias is removed, so that none leads to
+ * itself.
+ */
 function rename(alias: string, request: ModelRequest): ModelRequest | undefined {
   const { [alias]: name, ...given } = request.given ?? {};
   return typeof name === "string" ? { ...request, asked: name, given } : undefined;
@@ -97,7 +102,7 @@ function defaultModel(request: ModelRequest): ModelChoice {
   if (renamed) return chooseModel(renamed);
   const target = aliasTarget("default", request) ?? environmentTarget(request);
   if (target) return chosen(target);
-  // Better the model that is talking already than none.
+  // Better the model that is already talking than none.
   return request.caller ? chosen({ kind: "inherited", from: request.caller }) : noModel();
 }
 
@@ -112,7 +117,7 @@ function splitProvider({ name, by }: NamedModel, request: ModelRequest): Direct 
   if (by === "call" && /\.gguf$/i.test(name) && !/^gguf[/:]/.test(name)) return namedFile(name, request);
   const [, prefix = "", model = ""] = /^([a-z-]+)[/:](.+)$/.exec(name) ?? [];
   const provider = MODEL_PROVIDERS.find((known) => known === prefix);
-  // A skill must not make the runtime read a file of its choosing as a model.
+  // A skill must not make the runtime read a file of its choice as a model.
   const isFile = provider === "replay" || provider === "scripted" || provider === "gguf";
   if (isFile && by !== "call") return undefined;
   if (provider === "gguf") return namedFile(model, request);
@@ -123,14 +128,14 @@ function splitProvider({ name, by }: NamedModel, request: ModelRequest): Direct 
 
 type Direct = Pick<ModelConfig, "path"> & { readonly provider: ModelProvider; readonly model: string };
 
-/** A path, or the name of a file in the usual folders; not the file of the table that is there already. */
+/** A path, or the name of a file in the usual folders; not the file of an existing table. */
 function namedFile(written: string, { home = homedir(), cwd = process.cwd() }: ModelRequest): Direct {
   return isGgufPath(written)
     ? { provider: "gguf", model: ggufName(written), path: expandPath(written, home, cwd) }
     : { provider: "gguf", model: written };
 }
 
-/** How a provider is reached that no alias names: as the config reaches it already, else by the environment. */
+/** How to reach a provider that no alias names: as the config already does, else through the environment. */
 function connectionOf(
   provider: ModelProvider,
   { config, environment }: ModelRequest,
@@ -149,7 +154,7 @@ function connectionOf(
   return keyVariable(provider, environment) === undefined ? undefined : fromEnvironment;
 }
 
-/** What a table says or lets see of its provider. */
+/** What a table says or implies about its provider. */
 export function inferProvider({ provider, model, baseUrl }: ModelConfig): ModelProvider | undefined {
   if (provider !== undefined || baseUrl) return provider ?? "openai-compatible";
   return MODEL_PROVIDERS.find((known) => model !== undefined && PROVIDER_FACTS[known].family?.test(model));
@@ -169,7 +174,7 @@ function unknownModel(named: NamedModel, request: ModelRequest): ModelChoice {
     by === "call" ? `Unknown model ${shown}.` : `${who(by, request)} the unknown model ${shown}.`;
   const hint = [
     near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined,
-    aliases.length > 0 ? `Configured: ${aliases.map(quote).join(", ")}.` : "No alias is configured.",
+    aliases.length > 0 ? `Configured: ${aliases.map(quote).join(", ")}.` : "No aliases are configured.",
     `Built in: ${builtIn.map(quote).join(", ")}.`,
     "Or write `provider/model`.",
   ];
@@ -179,14 +184,14 @@ function unknownModel(named: NamedModel, request: ModelRequest): ModelChoice {
     : refused({ ...refusal, code: "model.unknown" });
 }
 
-/** Names like this one; for `provider/model`, the same model at a provider whose name is like the one that was written. */
+/** Similar names; for `provider/model`, the same model at a provider with a similar name. */
 function nearModels(name: string, aliases: readonly string[]): readonly string[] {
   const [, prefix = "", model = ""] = /^([^/:]+)[/:](.+)$/.exec(shorten(name)) ?? [];
   const providers = nearestNames(prefix, MODEL_PROVIDERS, 1).map((provider) => `${provider}/${model}`);
   return [...providers, ...nearestNames(name, aliases)];
 }
 
-/** The user's own word is not replaced by another model; a skill's wish is. `providers`: any of them would do. */
+/** The user's choice is never replaced by another model; a skill's is. `providers`: any of them would do. */
 function withoutKey(
   { name, by }: NamedModel,
   providers: readonly ModelProvider[],
@@ -219,10 +224,10 @@ function fallBack(
   return done({ ...choice.value, diagnostics: [{ code, severity: "warning", message, hint, path }] });
 }
 
-/** The beginning of a sentence that goes on with what was named. */
+/** The start of a sentence that continues with what was named. */
 function who(by: "config" | "skill", { skill }: ModelRequest): string {
   return by === "config"
-    ? `\`[skills.${skill?.name}]\` of your config names`
+    ? `\`[skills.${skill?.name}]\` in your config names`
     : `The skill \`${skill?.name}\` names`;
 }
 
@@ -230,7 +235,7 @@ function quote(name: string): string {
   return `\`${name}\``;
 }
 
-/** A skill's text may be of any length. */
+/** A skill's text can be of any length. */
 function shorten(name: string): string {
   return name.length > 80 ? `${name.slice(0, 80)}…` : name;
 }
@@ -243,23 +248,23 @@ function chosen(target: ModelTarget): ModelChoice {
   return done({ target, diagnostics: [] });
 }
 
-/** What is said when there is no model at all: the ways to get one, the shortest first. */
+/** The message if there is no model at all: the ways to get one, shortest first. */
 function noModel(): ModelChoice {
   const { anthropic, openai, google } = PROVIDER_FACTS;
   const variables = [anthropic, openai, google]
     .map(({ keyVariables }) => `\`${keyVariables.at(-1)}\``)
     .join(", ");
   return refused({
-    message: "No model is configured, and the environment holds no key of a known provider.",
+    message: "No model is configured, and the environment has no key of a known provider.",
     hint: [
       forReader({
-        command: "Run `metier init`: it finds the models you have, tests one and writes your config.",
-        program: "Give one: `createMetier({ models: { default: model } })`, with a model of the AI SDK.",
+        command: "Run `metier init`: it finds your models, tests one and writes your config.",
+        program: "Pass one: `createMetier({ models: { default: model } })`, with an AI SDK model.",
       }),
       `Or set a key (${variables}), or add this to \`~/.metier/config.toml\`:`,
       "  [models.default]",
       '  provider = "ollama"',
-      '  model = "<a model that `ollama list` shows>"',
+      '  model = "<a model from `ollama list`>"',
     ].join("\n"),
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What the `claude` program prints, line by line, as the parts of the AI SDK's stream. Its first line says which tools and
- * MCP servers it has: unless it says that it has none, and no tool of its own is used, nothing passes.
+ * Turns the output of the `claude` program, line by line, into parts of the AI SDK's stream. Its first line lists its
+ * tools and MCP servers: unless it reports none and uses none of its own tools, nothing passes.
  */
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import {
@@ -18,7 +18,7 @@ export interface ClaudeReader {
   read(line: string): readonly LanguageModelV4StreamPart[];
   /** The answer has ended, or a rule was broken. */
   readonly isOver: boolean;
-  /** It said that it has no tools. */
+  /** It reported that it has no tools. */
   readonly hasBegun: boolean;
 }
 
@@ -119,7 +119,7 @@ export function createClaudeReader(word: string): ClaudeReader {
     read(text) {
       if (isOver || text.trim() === "") return [];
       const line = fitShape(LINE, parseLine(text));
-      if (line === undefined) return []; // Lines of other kinds, and those that later versions add.
+      if (line === undefined) return []; // Other kinds of lines, and those that later versions add.
       if (line.type === "system" && line.subtype === "init") return begin(line);
       if (line.type === "result") return hasBegun || line.is_error ? finish(line) : fail(HAS_TOOLS);
       if (line.type !== "stream_event" || line.event === undefined) return [];
@@ -135,9 +135,9 @@ export function createClaudeReader(word: string): ClaudeReader {
 }
 
 const HAS_TOOLS =
-  "Your `claude` program did not confirm that its own tools and MCP servers are off, so Metier does not use it: its calls would pass by Metier's policy, sandbox and log. Update it, or choose another model with `metier init --replace`.";
+  "Your `claude` program did not confirm that its own tools and MCP servers are off, so Metier does not use it: its calls would bypass Metier's policy, sandbox and log. Update it, or choose another model with `metier init --replace`.";
 const USED_TOOL =
-  "Your `claude` program used a tool of its own although its tools are off, so Metier stopped it. Choose another model with `metier init --replace`.";
+  "Your `claude` program used one of its own tools although they are off, so Metier stopped it. Choose another model with `metier init --replace`.";
 
 function countUsage(usage: Usage = {}): Extract<LanguageModelV4StreamPart, { type: "finish" }>["usage"] {
   const {
@@ -156,6 +156,6 @@ function parseLine(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Passed over like every line of another kind.
+    return undefined; // Skipped like every other kind of line.
   }
 }

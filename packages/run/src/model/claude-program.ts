@@ -1,7 +1,7 @@
 /**
- * The user's own `claude` program as a model, once they accepted its vendor's terms. It gets no tools, settings, hooks or
- * MCP servers of its own, and an empty folder; an answer passes only after the program itself has said that it has no
- * tools. So Metier's tools, policy, sandbox and log hold.
+ * The user's own `claude` program as a model, once they accepted its vendor's terms. It gets no tools, settings, hooks
+ * or MCP servers of its own, and an empty folder; an answer passes only after the program reported that it has no
+ * tools. So Metier's tools, policy, sandbox and log apply.
  */
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ import { gatherAnswer } from "./gather-answer.ts";
 import type { ModelRefusal } from "./model-request.ts";
 import { type TextRequest, toTextRequest } from "./text-tools.ts";
 
-/** Refuses what the user has not agreed to. */
+/** Refuses what the user hasn't agreed to. */
 export function openClaudeProgram(
   { program, acceptedTerms, model }: ModelConfig,
   where: string,
@@ -29,14 +29,14 @@ export function openClaudeProgram(
 ): Result<LanguageModelV4, ModelRefusal> {
   if (!acceptedTerms) {
     return refused({
-      message: `\`[${where}]\` uses your own \`claude\` program, but its vendor's terms are not accepted.`,
+      message: `\`[${where}]\` uses your \`claude\` program, but you have not accepted its vendor's terms.`,
       hint: "Run `metier init` in a terminal and choose it there.",
     });
   }
   if (program === undefined || !isAbsolute(program) || !isExecutable(program)) {
     return refused({
-      message: `\`${where}.program\` is not the absolute path of a program that you can start.`,
-      hint: "Run `metier init --replace`, which finds it.",
+      message: `\`${where}.program\` is not the absolute path of a program you can run.`,
+      hint: "Run `metier init --replace` to find it.",
     });
   }
   return done(createClaudeModel(program, model ?? "default", environment));
@@ -47,12 +47,12 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // Gone, or not for this user.
+    return false; // Missing, or not accessible to this user.
   }
 }
 
 /**
- * No tools, no MCP servers, no settings with hooks, no skills, nothing kept. An empty value of `--tools` and
+ * No tools, no MCP servers, no settings with hooks, no skills, nothing stored. An empty `--tools` or
  * `--setting-sources` means none.
  */
 const FLAGS = [
@@ -85,7 +85,7 @@ interface ClaudeStart {
   readonly environment: Environment;
 }
 
-/** One process for each request: it is told the whole conversation, as the redaction gate has left it. */
+/** One process per request: it gets the whole conversation, as the redaction gate left it. */
 function ask(
   start: ClaudeStart,
   options: LanguageModelV4CallOptions,
@@ -100,11 +100,11 @@ function ask(
     async start(controller) {
       controller.enqueue({ type: "stream-start", warnings: [] });
       const take = (line: string): void => {
-        if (stop.signal.aborted) return; // Nobody listens any more.
+        if (stop.signal.aborted) return; // Nobody is listening anymore.
         const parts = reader.read(line);
         if (reader.isOver) {
           last.push(...parts);
-          stop.abort(); // It has answered, or broken a rule: nothing more of it is wanted.
+          stop.abort(); // It has answered, or broken a rule: the rest is ignored.
         } else for (const part of parts) controller.enqueue(part);
       };
       const feed = createLineReader(MOST_LINE_BYTES, take, () => stop.abort());
@@ -127,7 +127,7 @@ async function startClaude(
 ): ReturnType<typeof runProcess> {
   const folder = mkdtempSync(join(tmpdir(), "metier-claude-"));
   try {
-    // Not among the arguments, which other users can read.
+    // Not in the arguments, which other users can read.
     const file = join(folder, "system.txt");
     writeFileSync(file, system, { mode: 0o600 });
     const named = model === "default" ? [] : ["--model", model];
@@ -153,13 +153,13 @@ function explainEnd(
   { ended, exitCode, stderr }: Awaited<ReturnType<typeof runProcess>>,
   { hasBegun }: ClaudeReader,
 ): Error {
-  const how = ended === "exited" ? `ended with ${exitCode}` : `was stopped (${ended})`;
+  const how = ended === "exited" ? `exited with ${exitCode}` : `was stopped (${ended})`;
   const said = cleanLine(stderr).trim().slice(0, 300);
-  const advice = hasBegun ? "" : " Start it in a terminal to see whether you are signed in.";
-  return new Error(`\`${program}\` ${how} before its answer did${said ? `: ${said}` : "."}${advice}`);
+  const advice = hasBegun ? "" : " Start it in a terminal to check that you are signed in.";
+  return new Error(`\`${program}\` ${how} before it finished its answer${said ? `: ${said}` : "."}${advice}`);
 }
 
-/** Its sign-in, its network and its language; nothing of the project, and no PATH that leads there. */
+/** Its sign-in, network and language; nothing from the project, and no PATH that leads there. */
 const PASSED =
   /^(?:HOME|USER|LOGNAME|LANG|LC_\w+|TMPDIR|XDG_\w+|https?_proxy|no_proxy|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS|CLAUDE_CONFIG_DIR|CLAUDE_CODE_OAUTH_TOKEN|ANTHROPIC_\w+)$/i;
 

@@ -1,4 +1,4 @@
-/** Whether a model is asked what it was asked when the run was recorded: system prompt, texts, calls, results. */
+/** Compares a request to a model with the recorded one: system prompt, texts, calls, results. */
 import { canonicalText } from "@metier/base/json";
 import type { MessagePart, RecordedMessage, RunEvent } from "../events/run-event.ts";
 
@@ -14,7 +14,7 @@ interface Side {
   readonly place: RecordedPlace;
 }
 
-/** The first difference that is a real one. */
+/** The first real difference. */
 export function compareRequest(recorded: Side, came: Side): RequestDifference | undefined {
   const recordedPieces = piecesOf(recorded);
   const camePieces = piecesOf(came);
@@ -41,7 +41,7 @@ function piecesOf({ request: { system, messages }, place }: Side): readonly Piec
   return all.map(({ what, text }) => ({ what, text: toPlaceholders(text, place) }));
 }
 
-/** Results come in the order in which tools finish, which is not the same every time. */
+/** Results arrive in the order in which tools finish, which varies. */
 function byCall(parts: readonly MessagePart[]): readonly MessagePart[] {
   if (!parts.every((part) => part.type === "tool-result")) return parts;
   return parts.toSorted((a, b) => (a.callId < b.callId ? -1 : 1));
@@ -50,7 +50,7 @@ function byCall(parts: readonly MessagePart[]): readonly MessagePart[] {
 function describePart(role: RecordedMessage["role"], part: MessagePart): Piece {
   switch (part.type) {
     case "text":
-      return { what: role === "user" ? "a text of the user" : "a text of the model", text: part.text };
+      return { what: role === "user" ? "a user's text" : "a model's text", text: part.text };
     case "tool-call":
       return { what: `the call of \`${part.tool}\``, text: canonicalText(part.input) };
     case "tool-result":
@@ -70,7 +70,7 @@ function showDifference(what: string, recorded: string, came: string): RequestDi
 const BEFORE = 60;
 const AFTER = 160;
 
-/** Around the place where two texts part. */
+/** Around the position where two texts diverge. */
 function excerpt(text: string, at: number): string {
   const from = Math.max(0, at - BEFORE);
   const to = Math.min(text.length, at + AFTER);
@@ -78,17 +78,18 @@ function excerpt(text: string, at: number): string {
 }
 
 /**
- * Text with what differs between two runs of the same thing replaced: folders, run ids, the clock, measured durations
- * and random ids. Only what the run itself brought along is replaced: a date that is not today's is data.
+ * Text in which everything that differs between two runs of the same thing is replaced: folders, run ids, the clock,
+ * measured durations and random ids. Only what the run itself introduced is replaced: a date that isn't today's is
+ * data.
  */
 export interface RecordedPlace {
   readonly runId?: string | undefined;
   readonly workDir?: string | undefined;
   readonly skillDir?: string | undefined;
   readonly cwd?: string | undefined;
-  /** Of the run that started it; its folders may stand in what it passed on. */
+  /** Of the run that started it; its folders may appear in what it passed on. */
   readonly parent?: RecordedPlace | undefined;
-  /** When the run took place, in milliseconds since 1970: times between the two are the clock's. */
+  /** When the run took place, in milliseconds since 1970: times in between come from the clock. */
   readonly clock?: { readonly from: number; readonly to: number };
 }
 
@@ -101,7 +102,7 @@ export function toPlaceholders(text: string, place: RecordedPlace): string {
   return timeless.replace(RANDOM_UUID, "<uuid>").replace(MEASURED, "<duration>");
 }
 
-/** Longest first: a skill's folder may lie in the working directory. Of equal ones the own name counts. */
+/** Longest first: a skill's folder may be in the working directory. If equal, its own name wins. */
 function namesOf(place: RecordedPlace): readonly (readonly [string, string])[] {
   const names = new Map<string, string>();
   let prefix = "";
@@ -116,17 +117,17 @@ function namesOf(place: RecordedPlace): readonly (readonly [string, string])[] {
   return [...names].sort(([a], [b]) => b.length - a.length);
 }
 
-/** Whole names only: `/a/b` is neither part of `/a/bc` nor of `/x/a/b`. */
+/** Whole names only: `/a/b` isn't part of `/a/bc` or `/x/a/b`. */
 function replaceName(text: string, name: string, placeholder: string): string {
   const escaped = name.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
   const whole = `(?<![\\w.-])${escaped}(?![\\w-]|\\.\\w)`;
   return text.replace(new RegExp(whole, "g"), () => placeholder);
 }
 
-/** Versions 4 and 7: the others say something. */
+/** Versions 4 and 7: the others carry meaning. */
 const RANDOM_UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/gi;
 
-/** `0.12s` and `423 ms` were measured; `30s` and `2 minutes` are more likely what someone set, and are compared. */
+/** `0.12s` and `423 ms` were measured; `30s` and `2 minutes` were more likely set by someone, and are compared. */
 const MEASURED = /(?<![\w.])(?:\d+\.\d+ ?(?:s|secs?|seconds?|ms|µs|us|ns)|\d+ ?(?:ms|µs|us|ns))\b/g;
 
 const DAY = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
@@ -137,11 +138,11 @@ const DATE_TIMES: readonly RegExp[] = [
   new RegExp(`\\b${DAY}, \\d{1,2} ${MONTH} \\d{4} ${TIME} (?:GMT|UTC|[+-]\\d{4})`, "g"),
   new RegExp(`\\b${DAY} ${MONTH} [ \\d]\\d ${TIME}(?: (?:GMT|UTC))? \\d{4}`, "g"),
 ];
-/** Seconds, or milliseconds, micro- or nanoseconds since 1970. */
+/** Seconds, milliseconds, microseconds or nanoseconds since 1970. */
 const EPOCH = /(?<![\w.])\d{10}(?:\.\d{1,9}|\d{3}|\d{6}|\d{9})?(?![\w]|\.\d)/g;
 const DATE = /(?<![\d-])\d{4}-\d\d-\d\d(?![\d-]|[T ]\d\d:\d\d)/g;
 
-/** Clocks are cut to seconds, and files are stamped a little after. */
+/** Clocks are cut to seconds, and files are stamped a little later. */
 const MARGIN_MS = 2000;
 
 function replaceTimes(text: string, { from, to }: NonNullable<RecordedPlace["clock"]>): string {
@@ -158,7 +159,7 @@ function replaceTimes(text: string, { from, to }: NonNullable<RecordedPlace["clo
   return rest.replace(DATE, (day) => (days.has(day) ? "<date>" : day));
 }
 
-/** A time without a zone may be of here or of UTC. */
+/** A time without a zone may be local or UTC. */
 function readTimes(written: string): readonly number[] {
   const plain = written.replace(",", written.includes(", ") ? "," : ".").replace(/ ?UTC/, " GMT");
   const isIso = /^\d{4}-/.test(plain);

@@ -1,4 +1,7 @@
-/** A fault of a model call as a result says it: a stable code and lines that help. A refused key is told by where it came from. */
+/**
+ * Describes a failed model call for a result: a stable code and a helpful message. For a refused key, it says where the
+ * key came from.
+ */
 
 import { sayFault } from "@metier/base/diagnostic";
 import { MetierError } from "@metier/base/errors";
@@ -15,10 +18,10 @@ export function describeFault(
   if (typeof statusCode === "number") {
     const host = url === undefined ? undefined : URL.parse(url)?.host;
     const at = host === undefined ? "" : ` (${host})`;
-    // A good status, and a body that was cut off or is no answer.
+    // A good status, but a body that was cut off or isn't an answer.
     const isCut = statusCode >= 200 && statusCode < 300;
     const said = isCut
-      ? `The answer of the provider${at} could not be read to its end: ${message}`
+      ? `The provider's answer${at} could not be read to the end: ${message}`
       : `The provider answered ${statusCode}${at}: ${message}`;
     const isKey = statusCode === 401 || statusCode === 403;
     return {
@@ -26,19 +29,19 @@ export function describeFault(
       message: isKey ? `${endSentence(said)} ${adviseKey(statusCode, model)}` : said,
     };
   }
-  // Faults of our own models say themselves what they are.
+  // Errors of our own models describe themselves.
   if (error instanceof MetierError) return { code: error.code, message };
   return { code: "model.failed", message: `The model call failed: ${message}` };
 }
 
-/** Names the variable or the config key, never the value. */
+/** Names the variable or config key, never the value. */
 function adviseKey(status: 401 | 403, { provider, secrets, isGiven }: AskedModel): string {
-  if (isGiven) return "The program that gave this model also gave its key: check it there.";
+  if (isGiven) return "The program that passed this model also passed its key: check it there.";
   const [key] = secrets;
   if (key === undefined) {
     return "No key was sent. If the server needs one, add `api-key-env` or `api-key-command` to the model's table in your config.";
   }
-  // A config key is dotted: `models.fast.api-key`. A variable is not.
+  // A config key has dots: `models.fast.api-key`. A variable doesn't.
   const isConfig = key.name.includes(".");
   const from = key.isStored
     ? `the secret \`${key.name}\``

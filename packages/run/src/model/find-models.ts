@@ -1,6 +1,6 @@
 /**
- * The models that a user already has: keys in the environment, servers on this machine, GGUF files, programs on PATH. Looks
- * only: no key is sent anywhere, no program is started, and no package is loaded.
+ * Finds the models a user already has: keys in the environment, servers on this machine, GGUF files, programs on PATH.
+ * It only looks: no key is sent, no program starts, and no package is loaded.
  */
 import { createOutsideFinder } from "@metier/base/programs";
 import { MODEL_PROVIDERS, type ModelConfig, type ModelProvider } from "@metier/skills/config";
@@ -18,9 +18,9 @@ import { PROVIDER_FACTS } from "./providers.ts";
 
 export interface KeyFinding {
   readonly provider: ModelProvider;
-  /** The variable; its value is told to nobody. */
+  /** The variable; its value is never shown. */
   readonly variable: string;
-  /** What that provider's models begin with here. */
+  /** The prefix of that provider's models here. */
   readonly model: string;
 }
 
@@ -29,7 +29,7 @@ interface FoundProgram {
   readonly path: string;
 }
 
-/** `folder`: where the user's config says it is, if it is not beside Metier. */
+/** `folder`: where the user's config says it is, if not next to Metier. */
 type GgufPackage =
   | { readonly version: string; readonly folder?: string | undefined }
   | { readonly missing: string };
@@ -38,23 +38,23 @@ export interface ModelFindings {
   readonly keys: readonly KeyFinding[];
   readonly servers: readonly LocalServer[];
   readonly files: readonly GgufFile[];
-  /** What reads them. */
+  /** The package that reads them. */
   readonly ggufPackage: GgufPackage;
   readonly programs: readonly FoundProgram[];
-  /** Where servers were looked for. */
+  /** Where servers were searched. */
   readonly asked: readonly ServerPlace[];
 }
 
 export interface ModelSearch extends ServerQuestion {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Programs inside it are not the user's own. */
+  /** Programs inside it aren't the user's own. */
   readonly project: string;
   readonly home: string;
-  /** A GGUF file, or a folder of them, absolute. Default: where people keep them. */
+  /** A GGUF file, or a folder of them, absolute. Default: the usual folders. */
   readonly ggufPath?: string | undefined;
-  /** The user's own tables: one may say where the package for GGUF files is. */
+  /** The user's own tables: one may set the location of the GGUF package. */
   readonly models?: Readonly<Record<string, ModelConfig>> | undefined;
-  /** Default: where they usually listen. */
+  /** Default: their usual addresses. */
   readonly places?: readonly ServerPlace[];
 }
 
@@ -96,7 +96,7 @@ function findKeys(environment: ModelSearch["environment"]): readonly KeyFinding[
   });
 }
 
-/** Why a configured model cannot be asked: its key, its file or its package is missing. Nothing is read, run or loaded for it. */
+/** Why a configured model can't be used: its key, file or package is missing. Reads, runs and loads nothing. */
 export function whyNotReady(
   table: ModelConfig,
   where: string,

@@ -1,4 +1,4 @@
-/** A streamed answer as a whole one, for models that only stream. */
+/** Collects a streamed answer into a whole one, for models that only stream. */
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 
 const NO_USAGE: LanguageModelV4Usage = {
@@ -6,7 +6,7 @@ const NO_USAGE: LanguageModelV4Usage = {
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
 };
 
-/** A fault in the stream is thrown. */
+/** Throws an error from the stream. */
 export async function gatherAnswer(
   stream: ReadableStream<LanguageModelV4StreamPart>,
 ): Promise<Awaited<ReturnType<LanguageModelV4["doGenerate"]>>> {

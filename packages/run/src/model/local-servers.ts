@@ -1,6 +1,6 @@
 /**
- * Model servers on this machine: where they usually listen, and which models they say they have. Only loopback is asked,
- * each with a short timeout; what comes back is bounded and held to a shape.
+ * Model servers on this machine: their usual addresses, and the models they list. Only loopback is asked, each with a
+ * short timeout; answers are bounded and checked.
  */
 import { isLoopbackHost } from "@metier/base/net";
 import {
@@ -14,7 +14,7 @@ import {
   textShape,
 } from "@metier/base/shape";
 
-/** A server that people run beside Metier. */
+/** A server that people run next to Metier. */
 export interface ServerPlace {
   readonly name: string;
   /** Scheme, host and port. */
@@ -24,15 +24,15 @@ export interface ServerPlace {
 
 export interface ServedModel {
   readonly name: string;
-  /** Absent where the server does not say. */
+  /** Absent if the server doesn't say. */
   readonly contextTokens?: number | undefined;
-  /** Whether it can call tools; absent where the server does not say. */
+  /** Whether it can call tools; absent if the server doesn't say. */
   readonly tools?: boolean | undefined;
   readonly bytes?: number | undefined;
 }
 
 export interface LocalServer extends ServerPlace {
-  /** What it would be asked to serve first comes first. */
+  /** The server's preferred model first. */
   readonly models: readonly ServedModel[];
 }
 
@@ -53,7 +53,7 @@ export function listServerPlaces(
   );
 }
 
-/** `host`, `host:port` or a URL. What a server listens on everywhere is reached on loopback. */
+/** `host`, `host:port` or a URL. A server that listens on all addresses is reached on loopback. */
 function readOllamaHost(written: string): string | undefined {
   const text = written.trim();
   if (text === "") return undefined;
@@ -66,7 +66,7 @@ function readOllamaHost(written: string): string | undefined {
 }
 
 export interface ServerQuestion {
-  /** For each answer. */
+  /** Per answer. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -74,7 +74,7 @@ export interface ServerQuestion {
 const TIMEOUT_MS = 1_500;
 const MOST_MODELS = 50;
 
-/** Those that answer, all asked at once. */
+/** Those that answer; all are asked at once. */
 export async function findServers(
   places: readonly ServerPlace[],
   question: ServerQuestion = {},
@@ -90,7 +90,7 @@ async function lookAt(place: ServerPlace, question: ServerQuestion): Promise<Loc
       place.speaks === "ollama" ? await listOllama(place, question) : await listOpenAi(place, question);
     return models && { ...place, models };
   } catch {
-    return undefined; // Nobody listens there, or something else does.
+    return undefined; // Nobody is listening there, or something else is.
   }
 }
 
@@ -138,10 +138,10 @@ async function showOllama(
 
 const positiveShape = testedShape(
   (value): value is number => typeof value === "number" && Number.isInteger(value) && value > 0,
-  "a whole number from 1",
+  "a whole number of 1 or more",
 );
 
-/** The context length of one model, before it is asked anything; `undefined`: Ollama does not say. */
+/** The context length of one model, before it is used; `undefined`: Ollama doesn't say. */
 export async function askOllama(
   address: string,
   model: string,
@@ -177,7 +177,7 @@ interface JsonQuestion extends ServerQuestion {
 
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** `undefined` for an answer that is too large, is not JSON or says no; rejects when nobody answers in time. */
+/** `undefined` if the answer is too large, isn't JSON or is an error; rejects if nobody answers in time. */
 async function askJson(
   url: string,
   { timeoutMs = TIMEOUT_MS, signal, headers, body }: JsonQuestion,
@@ -201,6 +201,6 @@ async function askJson(
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch {
-    return undefined; // A page for people: another kind of server.
+    return undefined; // A web page for people: another kind of server.
   }
 }

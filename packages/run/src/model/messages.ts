@@ -1,6 +1,6 @@
 /**
- * What is said to a model and by one, between the AI SDK's form and ours: an answer that is known beforehand, given whole or
- * as a stream of parts, and a prompt as events keep it.
+ * Messages to and from a model, converted between the AI SDK's form and ours: a prepared answer, whole or as a stream
+ * of parts, and a prompt as stored in events.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { Json } from "@metier/base/json";
@@ -15,7 +15,7 @@ export type AnswerPart =
 type AnswerCall = Extract<AnswerPart, { type: "tool-call" }>;
 
 export interface PreparedAnswer {
-  /** Names the blocks of a stream; not the same for two answers of a run. */
+  /** Names the blocks of a stream; differs for each answer of a run. */
   readonly id: string;
   readonly parts: readonly AnswerPart[];
   readonly finishReason: FinishReason;
@@ -36,7 +36,7 @@ export function giveWhole({ parts, finishReason, usage }: PreparedAnswer): Whole
   };
 }
 
-/** In small pieces, as a model sends it. A reader that goes on after the signal gets the signal's reason. */
+/** In small pieces, as a model sends it. A reader that continues after the signal gets the signal's reason. */
 export function giveStream(answer: PreparedAnswer, signal?: AbortSignal): StreamedAnswer {
   const parts = streamParts(answer);
   const stream = new ReadableStream<AnswerStreamPart>({
@@ -86,8 +86,8 @@ function toUsage({ inputTokens, outputTokens }: PreparedAnswer["usage"]): WholeA
 }
 
 /*
- * What a model of the AI SDK 7 answers, as far as a prepared answer needs it. Written out, so that the public type of
- * the scripted model fits the SDK's `LanguageModel` and yet names no package.
+ * An AI SDK 7 model's answer, as far as a prepared answer needs it. Written out, so that the scripted model's public
+ * type matches the SDK's `LanguageModel` without naming a package.
  */
 type FinishReason = NonNullable<ScriptedAnswer["finishReason"]>;
 
@@ -126,8 +126,8 @@ export interface StreamedAnswer {
 }
 
 /*
- * A prompt as events keep it: texts, calls and results. A file is named, not stored; a model's reasoning and what a
- * provider adds for its own use are left out, for they are no part of what was said.
+ * A prompt as stored in events: texts, calls and results. Files are named, not stored; a model's reasoning and a
+ * provider's own additions are left out, because they aren't part of what was said.
  */
 export function systemText(prompt: LanguageModelV4Prompt): string | undefined {
   const texts = prompt.filter((message) => message.role === "system").map(({ content }) => content);

@@ -1,6 +1,6 @@
 /**
- * The names that work without any configuration, as data: what `opus` or `fast` stands for at each provider, in the order in
- * which providers are tried. A table `[models.<alias>]` of the user's config always wins over these.
+ * The names that work without configuration, as data: what `opus` or `fast` stands for at each provider, in the order
+ * in which providers are tried. A `[models.<alias>]` table in the user's config always wins.
  */
 import type { ModelProvider } from "@metier/skills/config";
 
@@ -27,7 +27,7 @@ export const BUILT_IN_ALIASES: Readonly<Record<string, readonly AliasChoice[]>> 
   ],
 };
 
-/** Whether a model's name has the alias as one of its words: `claude-opus-4-1` has `opus`. */
+/** Whether a model's name contains the alias as a word: `claude-opus-4-1` contains `opus`. */
 export function isNamedAfter(alias: string, model: string | undefined): boolean {
   return (
     model

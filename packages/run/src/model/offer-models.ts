@@ -1,4 +1,4 @@
-/** From what was found to what a user can choose as the default model: best first, each with the table it becomes. */
+/** Turns what was found into choices for the default model: best first, each with its config table. */
 import type { KeyFinding, ModelFindings } from "./find-models.ts";
 import type { LocalServer, ServedModel } from "./local-servers.ts";
 
@@ -7,11 +7,11 @@ export interface ModelOffer {
   readonly id: string;
   /** For people: `Ollama qwen3:8b`. */
   readonly label: string;
-  /** What it was found by. */
+  /** How it was found. */
   readonly found: string;
   /** `[models.default]`, as it is written. */
   readonly table: Readonly<Record<string, string | number | boolean>>;
-  /** What stands above the table. */
+  /** The comment above the table. */
   readonly comment: readonly string[];
   /** What the user must accept before it is tried. */
   readonly terms?: readonly string[];
@@ -52,7 +52,7 @@ function offerKey({ provider, variable, model }: KeyFinding): ModelOffer {
     found: `key in ${variable}`,
     table: { provider, model, "api-key-env": variable },
     comment: [
-      "The model Metier uses when you name none. Written by `metier init`.",
+      "Metier's default model. Written by `metier init`.",
       `The key stays in ${variable}; it is not stored here. Calls are billed to that key.`,
     ],
   };
@@ -75,14 +75,14 @@ function offerServed({ name, address, speaks }: LocalServer, model: ServedModel)
       provider,
       model: model.name,
       ...(!isUsual && { "base-url": speaks === "ollama" ? address : `${address}/v1` }),
-      // Ollama's are lean anyway.
+      // Ollama models are lean anyway.
       ...(speaks === "openai" && { lean: true }),
     },
     comment: [
-      "The model Metier uses when you name none. Written by `metier init`.",
-      `${name} serves it on this machine; nothing leaves it, and no key is needed.`,
+      "Metier's default model. Written by `metier init`.",
+      `${name} serves it on this machine; it needs no key, and nothing leaves the machine.`,
       ...(speaks === "ollama"
-        ? ["Set `context-tokens` for more or less context, `lean = false` for all tools."]
+        ? ["Set `context-tokens` to change the context size, `lean = false` to send all tools."]
         : ["Set `lean = false` to send all tools with their full descriptions."]),
     ],
   };
@@ -98,9 +98,9 @@ function offerFile(
     found: `${path}, ${showSize(bytes)}`,
     table: { provider: "gguf", model: name, path, ...(folder !== undefined && { package: folder }) },
     comment: [
-      "The model Metier uses when you name none. Written by `metier init`.",
-      "The package node-llama-cpp loads this file in Metier's own process; nothing leaves this machine.",
-      "Set `context-tokens` for more or less context, `lean = false` for all tools.",
+      "Metier's default model. Written by `metier init`.",
+      "The package node-llama-cpp loads this file into Metier's process; nothing leaves this machine.",
+      "Set `context-tokens` to change the context size, `lean = false` to send all tools.",
     ],
   };
 }
@@ -112,7 +112,7 @@ function showSize(bytes: number): string {
     : `${Math.max(1, Math.round(megabytes))} MB`;
 }
 
-/** `codex` has no switch that turns its own shell tool off, so Metier's policy and sandbox would not hold. */
+/** `codex` can't turn its own shell tool off, so Metier's policy and sandbox wouldn't apply. */
 function offerProgram({ name, path }: ModelFindings["programs"][number]): readonly ModelOffer[] {
   if (name !== "claude") return [];
   return [
@@ -122,8 +122,8 @@ function offerProgram({ name, path }: ModelFindings["programs"][number]): readon
       found: `${path}, asks for your consent`,
       table: { provider: "claude-program", program: path },
       comment: [
-        "The model Metier uses when you name none. Written by `metier init`.",
-        "It starts your own `claude` program, with its tools, settings and MCP servers off.",
+        "Metier's default model. Written by `metier init`.",
+        "Metier starts your `claude` program with its tools, settings and MCP servers off.",
         "`accepted-terms` is the day you accepted its vendor's terms; remove it to turn this off.",
       ],
       terms: [

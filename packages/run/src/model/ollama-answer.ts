@@ -1,4 +1,4 @@
-/** What Ollama answers, line by line: held to a shape, and turned into the parts of the AI SDK's stream. */
+/** Turns Ollama's answer, line by line, into parts of the AI SDK's stream, after checking its shape. */
 import { randomUUID } from "node:crypto";
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import {
@@ -50,7 +50,7 @@ const LINE = recordShape<AnswerLine>(
 
 type Block = "text" | "reasoning";
 
-/** Keeps which block is open between one line and the next. */
+/** Tracks which block is open between lines. */
 export function createOllamaReader(): (line: string) => readonly LanguageModelV4StreamPart[] {
   let open: { readonly kind: Block; readonly id: string } | undefined;
   let calls = 0;
@@ -108,6 +108,6 @@ function parseLine(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Said by the caller.
+    return undefined; // The caller reports it.
   }
 }

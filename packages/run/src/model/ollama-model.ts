@@ -1,6 +1,6 @@
 /**
- * A model that Ollama serves, asked by Ollama's own `/api/chat`: its OpenAI endpoint takes no `num_ctx`, and with Ollama's
- * default of a few thousand tokens a skill's instructions are cut off without a word. Loaded when such a model is opened.
+ * A model served by Ollama, through Ollama's own `/api/chat`: its OpenAI endpoint takes no `num_ctx`, and with Ollama's
+ * default of a few thousand tokens a skill's instructions are silently cut off. Loaded when such a model is opened.
  */
 import {
   APICallError,
@@ -18,26 +18,26 @@ interface OllamaEndpoint {
   readonly baseUrl: string;
   readonly model: string;
   readonly key?: string | undefined;
-  /** The most tokens of context to ask for; by default 32,768, and never more than the model has. */
+  /** The largest context to ask for, in tokens; by default 32,768, and never more than the model has. */
   readonly contextTokens?: number | undefined;
 }
 
-/** Memory grows with the context, so the smallest that fits is asked for. */
+/** Memory grows with the context, so the smallest that fits is requested. */
 const SMALLEST_CONTEXT = 8_192;
 const USUAL_CONTEXT = 32_768;
-/** English has four or five, code and other scripts three; too little would cost an answer, too much only memory. */
+/** English has four or five, code and other scripts three; too low wastes memory, too high would cost an answer. */
 const BYTES_PER_TOKEN = 3;
-/** Kept free for the answer. */
+/** Reserved for the answer. */
 const ANSWER_TOKENS = 2_048;
 
 export function createOllamaModel({ baseUrl, model, key, contextTokens }: OllamaEndpoint): LanguageModelV4 {
-  // From habit, many write the address of the OpenAI endpoint.
+  // Out of habit, many write the address of the OpenAI endpoint.
   const address = baseUrl.replace(/\/(?:v1|api)$/, "");
   const headers = { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) };
   let most: Promise<number> | undefined;
   let context = 0;
 
-  /** A change makes Ollama load the model anew: it grows in steps, and never shrinks. */
+  /** A change makes Ollama reload the model: it grows in steps, and never shrinks. */
   const fitContext = async (body: object, signal: AbortSignal | undefined): Promise<number> => {
     most ??= askOllama(address, model, { headers, signal }).then(
       (length = USUAL_CONTEXT) => Math.min(length, contextTokens ?? USUAL_CONTEXT),
@@ -106,7 +106,7 @@ function toRequest(
     model,
     stream: true,
     messages: toMessages(prompt),
-    // A conversation that no longer fits is a fault that is told, not a text that lost its beginning.
+    // A conversation that no longer fits must fail, not lose its start.
     truncate: false,
     shift: false,
     ...(offered.length > 0 && { tools: offered }),
@@ -149,7 +149,7 @@ async function toFault(url: string, response: Response, context: number): Promis
   const said = readFault(text) ?? `${response.status} ${response.statusText}`;
   const isTooLong = /context (?:length|size|window)/i.test(said);
   const advice = isTooLong
-    ? ` Ollama was asked for ${context} tokens of context; raise \`context-tokens\`, or take a model with more.`
+    ? ` Ollama was asked for ${context} tokens of context; raise \`context-tokens\`, or use a model with a larger context.`
     : "";
   return new APICallError({
     message: `${said}${advice}`,
@@ -165,7 +165,7 @@ function readFault(text: string): string | undefined {
     const { error } = JSON.parse(text) as { readonly error?: unknown };
     return typeof error === "string" ? error.slice(0, 500) : undefined;
   } catch {
-    return undefined; // Not Ollama's own words: the status says what there is to say.
+    return undefined; // Not Ollama's own error: the status says it all.
   }
 }
 
@@ -187,7 +187,7 @@ function toParts(body: ReadableStream<Uint8Array>): ReadableStream<LanguageModel
     async pull(controller) {
       while (waiting.length === 0 && !isOver) {
         const { value, done } = await chunks.read();
-        feed(value ?? NEW_LINE); // The last line may end without one.
+        feed(value ?? NEW_LINE); // The last line may have no line break.
         isOver = done;
       }
       for (const part of waiting.splice(0)) controller.enqueue(part);

@@ -1,6 +1,6 @@
 /**
- * Models for somebody who is not the owner of this machine: by providers of their own, with their own keys and addresses,
- * and by as much of this machine's models as they were given. Decides by names alone, as `choose-model.ts` does.
+ * Models for someone other than this machine's owner: from their own providers, with their own keys and addresses, and
+ * from those of this machine's models they may use. Decides only by name, like `choose-model.ts`.
  */
 import { done, refused } from "@metier/base/result";
 import { showNames, showValue } from "@metier/base/text";
@@ -9,7 +9,7 @@ import { chooseModel, type ModelChoice, namedModel } from "./choose-model.ts";
 import type { ModelRequest, ModelTarget, OwnModels, OwnProvider, OwnProviderKind } from "./model-request.ts";
 import { PROVIDER_FACTS } from "./providers.ts";
 
-/** What a provider of one's own may be: something that is reached over the network. */
+/** What a user's own provider may be: something reached over the network. */
 export const OWN_PROVIDER_KINDS = [
   "anthropic",
   "openai",
@@ -17,12 +17,12 @@ export const OWN_PROVIDER_KINDS = [
   "openai-compatible",
 ] as const satisfies readonly OwnProviderKind[];
 
-/** Where a provider of this kind is asked unless it has an address of its own. */
+/** The default address of this kind of provider. */
 export function addressOfKind(kind: OwnProviderKind): string | undefined {
   return PROVIDER_FACTS[kind].defaultUrl;
 }
 
-/** Those of this machine itself, which a name alone would open. */
+/** Providers of this machine, which a name alone would open. */
 const OF_MACHINE: ReadonlySet<ModelProvider | undefined> = new Set<ModelProvider>([
   "ollama",
   "gguf",
@@ -54,14 +54,14 @@ function chooseOfHome(request: ModelRequest, { home, hint }: OwnModels): ModelCh
   const { target } = choice.value;
   const isOfMachine = target.kind === "configured" && OF_MACHINE.has(target.config.provider);
   if (!isOfMachine || target.alias !== undefined) return choice;
-  return refused({ message: "Files and servers of this machine are not for you to name as models.", hint });
+  return refused({ message: "You cannot use files or servers of this machine as models.", hint });
 }
 
-/** Names that say a kind, such as `sonnet` or `openai/gpt-6-astra`, by the first provider of that kind. */
+/** Names that imply a kind, such as `sonnet` or `openai/gpt-6-astra`, use the first provider of that kind. */
 function chooseByKind(request: ModelRequest, { providers, hint }: OwnModels): ModelChoice {
   const [first] = providers;
   if (first === undefined) {
-    return refused({ message: "There is no model: no provider of models was set up here.", hint });
+    return refused({ message: "There is no model: no model provider is set up here.", hint });
   }
   const tables = Object.fromEntries([
     ["default", tableOf(first)],
@@ -69,7 +69,7 @@ function chooseByKind(request: ModelRequest, { providers, hint }: OwnModels): Mo
   ]) as Readonly<Record<string, ModelConfig>>;
   const choice = chooseModel({
     ...request,
-    // What this machine says about a skill of the same name is about another one.
+    // This machine's config for a skill with the same name is about another skill.
     config: { models: tables, skills: { ...request.config.skills, settings: {} } },
     environment: {},
     given: undefined,
@@ -79,19 +79,19 @@ function chooseByKind(request: ModelRequest, { providers, hint }: OwnModels): Mo
   if (target.kind === "inherited") return choice;
   const provider = ownerOf(target, providers);
   if (provider === undefined || target.kind !== "configured") {
-    const message = `No provider of yours has such models; there are ${showNames(providers.map(({ name }) => name))}.`;
+    const message = `None of your providers has such a model; you have ${showNames(providers.map(({ name }) => name))}.`;
     return refused({ message, hint });
   }
   const opened = openAt(provider, target.config.model, hint);
   return opened.ok ? done({ ...opened.value, diagnostics }) : opened;
 }
 
-/** Whose table the connection was taken from. */
+/** Whose table the connection comes from. */
 function ownerOf(target: ModelTarget, providers: readonly OwnProvider[]): OwnProvider | undefined {
   if (target.kind !== "configured") return undefined;
   const name = target.where.replace(/^models\./, "");
   const { provider: kind = providers[0]?.kind } = target.config;
-  // What needs no key is chosen without a table, under the name of the default one.
+  // A provider without a key is chosen without a table, under the default's name.
   const found = name === "default" ? providers[0] : providers.find((provider) => provider.name === name);
   return found?.kind === kind ? found : undefined;
 }
@@ -104,7 +104,7 @@ function openAt(provider: OwnProvider, wanted: string | undefined, hint: string)
   const { name, kind, models } = provider;
   const model = wanted ?? models?.[0] ?? PROVIDER_FACTS[kind].defaultModel;
   if (model === undefined) {
-    return refused({ message: `Which model of \`${name}\`? It has no default one.`, hint });
+    return refused({ message: `\`${name}\` has no default model, so name one.`, hint });
   }
   if (models !== undefined && !models.includes(model)) {
     const message = `${showValue(model)} is not a model of \`${name}\`; it has ${showNames(models)}.`;

@@ -1,7 +1,7 @@
 /**
- * What models cost, as data with a date: US dollars per million tokens, from the providers' public price lists, for the
- * default models, those of the built-in aliases and their neighbours. Input that a provider reads from its cache costs less
- * than these say, so a cost made from them is an upper bound. `input-price` and `output-price` of the config win.
+ * Model prices, as data with a date: US dollars per million tokens, from the providers' public price lists, for the
+ * default models, those of the built-in aliases and similar ones. Cached input costs less, so a cost computed from them
+ * is an upper bound. `input-price` and `output-price` in the config win.
  */
 import type { ModelConfig } from "@metier/skills/config";
 import type { TokenUsage } from "../events/run-event.ts";
@@ -9,17 +9,17 @@ import type { TokenUsage } from "../events/run-event.ts";
 /** When the list was last compared with the providers' pages. */
 export const PRICES_AS_OF = "2026-10-14";
 
-/** Per million tokens; in US dollars, or in the currency of whoever configured them. */
+/** Per million tokens; in US dollars, or in the currency of the configured prices. */
 export interface Pricing {
   readonly inputPrice: number;
   readonly outputPrice: number;
-  /** Of requests whose input is longer than `over` tokens. */
+  /** For requests with more than `over` input tokens. */
   readonly long?: { readonly over: number; readonly inputPrice: number; readonly outputPrice: number };
 }
 
 const price = (inputPrice: number, outputPrice: number): Pricing => ({ inputPrice, outputPrice });
 
-/** By provider, then by the provider's name for the model. Where a launch price will rise, the later one stands here. */
+/** By provider, then by the provider's name for the model. If a launch price will rise, this is the later one. */
 export const PRICES: Readonly<Record<string, Readonly<Record<string, Pricing>>>> = {
   anthropic: {
     "claude-fable-5-1": price(10, 50),
@@ -45,17 +45,19 @@ export const PRICES: Readonly<Record<string, Readonly<Record<string, Pricing>>>>
   },
 };
 
-/** A dated version of a model costs what the model does: `claude-haiku-4-5-20251001`, `gpt-6-astra-2026-09-01`. */
+/** A dated version costs what the model does: `claude-haiku-4-5-20251001`, `gpt-6-astra-2026-09-01`. */
 const VERSION_DATE = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
-/** `undefined`: nobody said what the model costs. */
+/** `undefined`: the price is unknown. */
 export function listPrice(provider: string, model: string): Pricing | undefined {
   const models = Object.hasOwn(PRICES, provider) ? PRICES[provider] : undefined;
   const name = model.replace(VERSION_DATE, "");
   return models !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
 }
 
-/** The config's prices, else the list's. Of a pair that is only half configured the other half is the list's, or nothing. */
+/**
+ * The config's prices, else the list's. If only one of the pair is configured, the other comes from the list, if there.
+ */
 export function pricingOf({ inputPrice, outputPrice }: ModelConfig, listed?: Pricing): Pricing | undefined {
   if (inputPrice === undefined && outputPrice === undefined) return listed;
   return {
@@ -64,7 +66,7 @@ export function pricingOf({ inputPrice, outputPrice }: ModelConfig, listed?: Pri
   };
 }
 
-/** Of one request. `undefined` where no price is known. */
+/** For one request. `undefined` if no price is known. */
 export function costOf(usage: TokenUsage, pricing: Pricing | undefined): number | undefined {
   if (pricing === undefined) return undefined;
   const { long } = pricing;

@@ -1,8 +1,8 @@
-/** Faults of a model call: which may be gone a moment later, how long the provider asks to wait, and that wait. */
+/** Errors of a model call: which ones may pass, how long the provider asks to wait, and that wait. */
 import { setTimeout as pause } from "node:timers/promises";
 import { MetierError } from "@metier/base/errors";
 
-/** What the AI SDK's errors and the error events of streams have in common. */
+/** What AI SDK errors and stream error events share. */
 interface FaultShape {
   readonly statusCode?: unknown;
   readonly isRetryable?: unknown;
@@ -12,7 +12,7 @@ interface FaultShape {
   readonly cause?: unknown;
 }
 
-/** A refused connection is not among them: nobody listens there, and waiting does not start a server. */
+/** A refused connection isn't among them: nobody listens there, and waiting doesn't start a server. */
 const NETWORK_CODES = new Set([
   "ECONNRESET",
   "ETIMEDOUT",
@@ -30,7 +30,7 @@ const LASTING_CODES = new Set([
   "DEPTH_ZERO_SELF_SIGNED_CERT",
 ]);
 
-/** Error events inside a stream carry a word instead of a status. */
+/** Error events in a stream have a word instead of a status. */
 const TRANSIENT_TYPES = new Set([
   "overloaded_error",
   "rate_limit_error",
@@ -62,7 +62,7 @@ export function describeTransient(error: unknown): string {
   return typeof fault?.statusCode === "number" ? `${fault.statusCode}: ${message}` : message;
 }
 
-/** The fault and what lies behind it; bounded, for a cause may name itself. */
+/** The error and its causes; bounded, because a cause may contain itself. */
 function causes(error: unknown): readonly FaultShape[] {
   const chain: FaultShape[] = [];
   let current = error;
@@ -73,7 +73,7 @@ function causes(error: unknown): readonly FaultShape[] {
   return chain;
 }
 
-/** How long a provider asks to wait, in milliseconds, by the headers of its refusal. */
+/** How long a provider asks to wait, in milliseconds, from the headers of its error. */
 export function readRetryHint(
   headers: Readonly<Record<string, string | undefined>>,
   now: number,
@@ -86,7 +86,7 @@ export function readRetryHint(
     return seconds === undefined ? untilTime(Date.parse(after), now) : seconds * 1000;
   }
   const resets = Object.entries(headers).filter(([name]) => RESET_HEADER.test(name));
-  // Whichever limit was hit, after the last of them none holds.
+  // Whichever limit was hit, after the last reset none applies.
   const waits = resets.map(([, value = ""]) => readReset(value, now)).filter((wait) => wait !== undefined);
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
@@ -94,7 +94,7 @@ export function readRetryHint(
 /** `x-ratelimit-reset`, `x-ratelimit-reset-tokens`, `anthropic-ratelimit-requests-reset`. */
 const RESET_HEADER = /^(?:x-ratelimit-reset(?:-\w+)?|anthropic-ratelimit-[\w-]+-reset)$/;
 
-/** A moment, or a span such as `6m0s`; a bare number is a moment when it is large. */
+/** A time, or a duration such as `6m0s`; a bare number is a time if it is large. */
 function readReset(value: string, now: number): number | undefined {
   const number = readNumber(value);
   if (number !== undefined) {
@@ -120,24 +120,24 @@ function untilTime(time: number, now: number): number | undefined {
   return Number.isNaN(time) ? undefined : Math.max(0, time - now);
 }
 
-/** The provider's stream ended before its answer did; what came until then is kept. */
+/** The provider's stream ended before its answer did; what arrived is kept. */
 export class ModelCutError extends MetierError {
   constructor(cause?: unknown) {
     const reason = rootMessage(cause);
-    super("model.cut", `The model's answer was cut off before its end${reason ? `: ${reason}` : ""}.`, {
+    super("model.cut", `The model's answer was cut off${reason ? `: ${reason}` : ""}.`, {
       cause,
-      hint: "Run it again; if it happens often, look at the connection or at the server's log.",
+      hint: "Run it again. If it happens often, check the connection or the server's log.",
     });
   }
 }
 
-/** What the socket said; the layers above say only that something went wrong. */
+/** The socket's message; the layers above only say that something went wrong. */
 function rootMessage(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return "";
   return (depth < 8 && rootMessage(error.cause, depth + 1)) || error.message;
 }
 
-/** A pause that ends early, with the signal's reason, when it is no longer wanted. */
+/** A pause that ends early, with the signal's reason, if it is aborted. */
 export async function waitFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
   try {
     await pause(milliseconds, undefined, { signal });

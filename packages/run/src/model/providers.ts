@@ -1,7 +1,7 @@
 /**
- * What is to be known of each provider, as data; a newer default model is a change of one line here. And the way to one: the
- * address where it is asked (configured, the environment's, or its own), the key (written in the config, in a variable, or
- * printed by a command; never in a message), and its package, which is loaded when a model of it is opened.
+ * Facts about each provider, as data; a newer default model is a one-line change here. Also how to reach one: its
+ * address (configured, from the environment, or its own), its key (in the config, in a variable, or printed by a
+ * command; never in a message), and its package, which is loaded when one of its models is opened.
  */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -11,19 +11,19 @@ import type { ModelConfig, ModelProvider } from "@metier/skills/config";
 import type { CommandRunner, ModelRefusal, ModelRequest, ModelSecret } from "./model-request.ts";
 
 interface ProviderFacts {
-  /** Environment variables that may hold the key, the first that is set wins; empty: no key is needed. */
+  /** Environment variables that may have the key, the first one set wins; empty: no key is needed. */
   readonly keyVariables: readonly string[];
-  /** Another address than the provider's own, by environment. */
+  /** A variable that overrides the provider's address. */
   readonly urlVariable?: string;
   readonly defaultUrl?: string;
-  /** What a `base-url` without a path gets: servers are often named by host and port alone. */
+  /** Added to a `base-url` without a path: servers are often given as host and port. */
   readonly path: string;
   readonly defaultModel?: string;
-  /** How the names of its models begin. */
+  /** How its model names start. */
   readonly family?: RegExp;
 }
 
-/** In the order in which the environment is asked for a key. */
+/** In the order in which the environment is checked for a key. */
 export const PROVIDER_FACTS: Readonly<Record<ModelProvider, ProviderFacts>> = {
   anthropic: {
     keyVariables: ["ANTHROPIC_API_KEY"],
@@ -63,11 +63,11 @@ export interface Endpoint {
   readonly baseUrl: string;
   readonly key?: string | undefined;
   readonly contextTokens?: number | undefined;
-  /** What asks it. Default: the process's own `fetch`. */
+  /** Default: the process's own `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** Loads the package of the provider that is asked for, and no other. */
+/** Loads only the package of the requested provider. */
 export async function openEndpoint(endpoint: Endpoint): Promise<LanguageModelV4> {
   const { provider, model, baseUrl: baseURL, key } = endpoint;
   const reached = { baseURL, ...(endpoint.fetch && { fetch: endpoint.fetch }) };
@@ -85,7 +85,7 @@ export async function openEndpoint(endpoint: Endpoint): Promise<LanguageModelV4>
       return createGoogle({ ...reached, apiKey: key ?? "" })(model);
     }
     case "openai-compatible": {
-      // Whatever speaks OpenAI's chat completions: Ollama, llama.cpp, vLLM and many services. A key is optional.
+      // Anything that speaks OpenAI's chat completions: Ollama, llama.cpp, vLLM and many services. A key is optional.
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const named = { name: "openai-compatible", ...reached, includeUsage: true };
       return createOpenAICompatible(key === undefined ? named : { ...named, apiKey: key })(model);
@@ -98,8 +98,8 @@ export async function openEndpoint(endpoint: Endpoint): Promise<LanguageModelV4>
 }
 
 /**
- * OpenAI's Responses API keeps nothing at the provider: each request carries the whole conversation, as the redaction
- * gate has left it.
+ * OpenAI's Responses API stores nothing at the provider: each request carries the whole conversation, as the redaction
+ * gate left it.
  */
 function withoutStoring(model: LanguageModelV4): LanguageModelV4 {
   const unstored = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => {
@@ -119,7 +119,7 @@ function withoutStoring(model: LanguageModelV4): LanguageModelV4 {
   };
 }
 
-/** Always an explicit address, so that the provider's package does not look for one of its own. */
+/** Always explicit, so that the provider's package doesn't look for an address itself. */
 export function readModelUrl(
   { baseUrl, provider }: ModelConfig & { readonly provider: ModelProvider },
   where: string,
@@ -131,14 +131,14 @@ export function readModelUrl(
   const key = baseUrl || !fromEnvironment ? `${where}.base-url` : urlVariable;
   if (written === undefined) {
     return refused({
-      message: `\`${where}\` has no \`base-url\`, which \`${provider}\` needs.`,
-      hint: "Give the server's address, for example `http://127.0.0.1:8080/v1` for llama.cpp.",
+      message: `\`${where}\` has no \`base-url\`, but \`${provider}\` needs one.`,
+      hint: "Set it to the server's address, for example `http://127.0.0.1:8080/v1` for llama.cpp.",
     });
   }
   const url = URL.parse(written);
   if (url === null || !["http:", "https:"].includes(url.protocol) || url.username || url.password) {
     return refused({
-      message: `\`${key}\` is not an address that begins with \`http://\` or \`https://\`, without user or password.`,
+      message: `\`${key}\` is not an \`http://\` or \`https://\` address without a user or password.`,
       hint: "Write it like `https://example.com/v1`; keys belong in `api-key-env` or `api-key-command`.",
     });
   }
@@ -146,19 +146,19 @@ export function readModelUrl(
   return done(url.href.replace(/\/+$/, ""));
 }
 
-/** A key that leaves the machine in the clear can be read on its way. */
+/** A key sent unencrypted can be read on the way. */
 export function warnOfPlainHttp(url: string, where: string): readonly Diagnostic[] {
   const { protocol, hostname, host } = new URL(url);
   if (protocol !== "http:" || isLoopbackHost(hostname) || hostname.endsWith(".localhost")) return [];
   const message = `The key of \`${where}\` is sent to \`${host}\` over plain HTTP, where others can read it.`;
-  const hint = "Use `https://`, or leave the key out if the server needs none.";
+  const hint = "Use `https://`, or remove the key if the server needs none.";
   return [{ code: "model.plain-http", severity: "warning", message, hint, path: `${where}.base-url` }];
 }
 
-/** `undefined`: the model needs none, or it is not fetched now. */
+/** `undefined`: the model needs none, or it isn't fetched now. */
 type KeyOutcome = Result<ModelSecret | undefined, ModelRefusal>;
 
-/** A command that prints a key is run once per process: it may ask for a finger or unlock a vault. */
+/** A command that prints a key runs once per process: it may ask for a fingerprint or unlock a vault. */
 const printedKeys = new Map<string, Promise<string>>();
 
 export async function readKey(
@@ -173,7 +173,7 @@ export async function readKey(
     if (value) return done({ name: apiKeyEnv, value });
     return refused({
       message: `\`${where}\` takes its key from the variable \`${apiKeyEnv}\`, which is not set.`,
-      hint: `Set \`${apiKeyEnv}\`, or give \`api-key\` or \`api-key-command\` instead.`,
+      hint: `Set \`${apiKeyEnv}\`, or use \`api-key\` or \`api-key-command\` instead.`,
     });
   }
   if (apiKeyCommand) return runCommand ? readPrintedKey(apiKeyCommand, where, runCommand) : done(undefined);
@@ -195,11 +195,11 @@ async function readPrintedKey(
   const id = JSON.stringify(command);
   const printed = printedKeys.get(id) ?? runCommand(command).then(({ stdout }) => stdout.trim());
   printedKeys.set(id, printed);
-  const value = await printed.catch(() => ""); // What failed may have printed the key: only that it failed is said.
+  const value = await printed.catch(() => ""); // Its output may contain the key, so the message only says that it failed.
   if (value !== "") return done({ name: `${where}.api-key-command`, value });
   printedKeys.delete(id);
   return refused({
     message: `The \`api-key-command\` of \`${where}\`, \`${command[0]}\`, failed or printed nothing.`,
-    hint: "Run it in a terminal: it must print the key, and nothing else, and end with 0.",
+    hint: "Run it in a terminal: it must print only the key and exit with 0.",
   });
 }

@@ -1,6 +1,6 @@
 /**
- * A model that answers what a recorded run was answered, without a network. Tools run for real; when what the model is
- * asked differs from the recording, the replay ends with the first difference. Nested runs have recordings of their own.
+ * A model that repeats a recorded run's answers, without a network. Tools run for real; if the request differs from the
+ * recording, the replay ends with the first difference. Nested runs have their own recordings.
  */
 import type {
   LanguageModelV4,
@@ -22,7 +22,7 @@ import {
 } from "./messages.ts";
 import type { ModelRefusal } from "./model-request.ts";
 
-/** A run that is to be replayed, as it is now. */
+/** A run to be replayed, as it is now. */
 export interface ReplayedRun {
   readonly runId: string;
   readonly skill: string;
@@ -33,9 +33,9 @@ export interface ReplayedRun {
 }
 
 export interface Replay {
-  /** The model of one run: of the next recorded one of that skill, below the same caller. */
+  /** The model for one run: the next recorded run of that skill with the same caller. */
   modelFor(run: ReplayedRun): LanguageModelV4;
-  /** Recorded runs that were not replayed to their end, as sentences; empty when all were. */
+  /** Recorded runs that weren't replayed to the end, as sentences; empty if all were. */
   unfinished(): readonly string[];
 }
 
@@ -47,8 +47,8 @@ export class ReplayDivergenceError extends MetierError {
   constructor(step: number, { what, recorded, came }: RequestDifference) {
     super(
       "replay.diverged",
-      `The replay differs from the recording at step ${step}, in ${what}.\n  recorded: ${recorded}\n  came:     ${came}`,
-      { hint: "Record the run anew if the difference is wanted." },
+      `The replay differs from the recording at step ${step}, in ${what}.\n  recorded: ${recorded}\n  now:      ${came}`,
+      { hint: "Record the run again if the difference is intended." },
     );
     this.step = step;
     this.what = what;
@@ -139,7 +139,7 @@ function answerStep(
       if (part.type === "text") return [{ type: "text", text: part.text }];
       if (part.type === "tool-result") return [];
       const { callId, tool, input } = part;
-      // A text is what could not be read as JSON; the model had written it so.
+      // A string is what couldn't be read as JSON; the model wrote it that way.
       return [
         { type: "tool-call", callId, tool, input: typeof input === "string" ? input : JSON.stringify(input) },
       ];
@@ -154,14 +154,14 @@ function notRecorded({ skill }: ReplayedRun, runs: readonly RecordedRun[]): Repl
   return new ReplayDivergenceError(1, {
     what: "the runs that were started",
     recorded: skills.join(", ") || "(none)",
-    came: `a further run of \`${skill}\``,
+    came: `another run of \`${skill}\``,
   });
 }
 
-/** One question to the model. */
+/** One request to the model. */
 interface RecordedStep {
   readonly called: Extract<RunEvent, { type: "model-called" }>;
-  /** Absent where the run ended before the answer. */
+  /** Absent if the run ended before the answer. */
   readonly answered?: Extract<RunEvent, { type: "model-answered" }> | undefined;
 }
 
@@ -173,7 +173,7 @@ interface RecordedRun {
   readonly steps: readonly RecordedStep[];
 }
 
-/** The events of a recording, taken apart into runs, in the order in which they began. */
+/** Splits the events of a recording into runs, in the order in which they started. */
 function readRuns(events: readonly RunEvent[]): readonly RecordedRun[] {
   const byRun = Map.groupBy(events, ({ runId }) => runId);
   const times = events.map(({ at }) => Date.parse(at)).sort((a, b) => a - b);
@@ -209,7 +209,7 @@ export function openReplay(
 ): Result<{ readonly model: LanguageModelV4; readonly replay: Replay }, ModelRefusal> {
   if (run === undefined) {
     return refused({
-      message: `\`${path}\` can only be replayed by a run.`,
+      message: `Only a run can replay \`${path}\`.`,
       hint: "Use `metier run <skill> --replay <file>`, or another provider.",
     });
   }

@@ -1,6 +1,6 @@
 /**
- * From names to a model that can be asked: chosen by precedence, with its address checked, its key read and its
- * provider loaded, which happens here and only for the one provider that is needed.
+ * Resolves names to a usable model: chooses it by precedence, checks its address, reads its key and loads its provider,
+ * only the one that is needed.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { done, type Result, refused } from "@metier/base/result";
@@ -45,7 +45,7 @@ async function openTarget(target: ModelTarget, request: ModelRequest): Promise<M
   }
 }
 
-/** Its key and address are its owner's: nothing of this machine's environment is asked. */
+/** Its key and address belong to its owner: this machine's environment isn't consulted. */
 async function openOwn({ provider, model }: Extract<ModelTarget, { kind: "own" }>): Promise<ModelOutcome> {
   const { name, kind, key, fetch, inputPrice, outputPrice, baseUrl: written } = provider;
   const base = readModelUrl({ provider: kind, ...(written && { baseUrl: written }) }, name, {
@@ -71,11 +71,11 @@ async function acceptGiven(given: GivenModel, alias: string | undefined): Promis
   const { provider, modelId, specificationVersion } = given;
   if (specificationVersion !== "v4" && specificationVersion !== "v3") {
     return refused({
-      message: `The given model speaks version \`${specificationVersion}\` of the AI SDK's interface; \`v3\` or \`v4\` is needed.`,
-      hint: "Take the model from a provider package made for AI SDK 6 or 7.",
+      message: `The model uses version \`${specificationVersion}\` of the AI SDK's interface; Metier needs \`v3\` or \`v4\`.`,
+      hint: "Use a model from a provider package for AI SDK 6 or 7.",
     });
   }
-  // What says that it speaks a version is taken at its word.
+  // The declared version is trusted.
   const model =
     specificationVersion === "v4" ? (given as unknown as LanguageModelV4) : await translate(given);
   // The SDK's own packages name themselves by provider and interface: `anthropic.messages`.
@@ -85,7 +85,7 @@ async function acceptGiven(given: GivenModel, alias: string | undefined): Promis
   return done({ ...told, isGiven: true, isFree, model, secrets: [], diagnostics: [] });
 }
 
-/** A model of AI SDK 6; the SDK itself knows what differs. */
+/** An AI SDK 6 model; the SDK itself knows the differences. */
 async function translate(model: GivenModel): Promise<LanguageModelV4> {
   const { wrapLanguageModel } = await import("ai");
   return wrapLanguageModel({
@@ -107,7 +107,7 @@ async function openConfigured(
   const pricing = pricingOf(config, listPrice(provider, model));
   const about = { id, provider, alias: alias || undefined, pricing, lean, isFree: isLocal };
   if (provider === "scripted") {
-    // One script for all runs that name it: its turns are answered in the order in which they ask.
+    // One script for all runs that name it: its turns are used in the order in which they ask.
     if (request.caller?.id === id) return done({ ...request.caller, diagnostics: [] });
     const { openScript } = await import("./scripted-model.ts");
     const opened = openScript(model);
@@ -136,11 +136,11 @@ async function openConfigured(
   return openRemote({ ...config, provider, model }, where, about, request);
 }
 
-/** The user's own program answers for that user alone: its vendor's terms are theirs, and so is the account. */
+/** The user's own program answers only that user: they accepted its vendor's terms, and it is their account. */
 function refuseInService(where: string): ModelOutcome {
   return refused({
-    message: `\`[${where}]\` uses your own \`claude\` program, which is not used to serve others.`,
-    hint: "Name another model for the service: one with an API key, or one on this machine.",
+    message: `\`[${where}]\` uses your own \`claude\` program, which must not serve other people.`,
+    hint: "Choose another model for the service: one with an API key, or one on this machine.",
   });
 }
 
@@ -164,7 +164,7 @@ async function openRemote(
   });
 }
 
-/** A table may leave out what follows from the rest of it. */
+/** A table may leave out what follows from the rest. */
 function nameModel(
   config: ModelConfig,
   where: string,
@@ -172,16 +172,16 @@ function nameModel(
   const server = inferProvider(config);
   if (server === undefined) {
     return refused({
-      message: `\`[${where}]\` does not say which provider serves the model.`,
+      message: `\`[${where}]\` has no \`provider\`.`,
       hint: `Add \`provider\`, one of ${Object.keys(PROVIDER_FACTS).join(", ")}.`,
     });
   }
-  // Without a path it is refused by what looks for the file.
+  // Without a path, the code that looks for the file refuses it.
   const file = server === "gguf" ? ggufName(config.path ?? "") : undefined;
   const name = config.model ?? file ?? PROVIDER_FACTS[server].defaultModel;
   if (name !== undefined) return done({ provider: server, model: name });
   return refused({
-    message: `\`[${where}]\` does not name a model, and \`${server}\` has no default one.`,
-    hint: "Add `model`: the name the server knows it by, or, for a replay or a script, the path of its file.",
+    message: `\`[${where}]\` has no \`model\`, and \`${server}\` has no default.`,
+    hint: "Add `model`: the name the server uses for it or, for a replay or a script, the path of its file.",
   });
 }

@@ -1,6 +1,6 @@
 /**
- * A model that asks again when the provider's fault may be gone in a moment, and waits as long as the provider says.
- * Only what nobody has seen yet is repeated: once a part of the answer was given on, a fault ends the answer.
+ * Retries a model call if the provider's error may pass, and waits as long as the provider asks. Only what nobody has
+ * seen yet is repeated: once part of the answer was passed on, an error ends the answer.
  */
 import type {
   LanguageModelV4,
@@ -19,41 +19,41 @@ import {
 } from "./provider-fault.ts";
 
 export interface Retry {
-  /** Of the call that comes next: 2, 3 … */
+  /** Number of the next call: 2, 3 … */
   readonly attempt: number;
   readonly delayMs: number;
   readonly reason: string;
 }
 
 export interface RetryOptions {
-  /** Calls in all. Default: 3. */
+  /** Total calls. Default: 3. */
   readonly tries?: number;
-  /** Of all waits together. A provider that asks for more is not asked again. Default: 60 s. */
+  /** For all waits together. A provider that asks for more isn't retried. Default: 60 s. */
   readonly maxWaitMs?: number;
   onRetry?(retry: Retry): void;
-  /** Reads a streamed answer: what of each part is given on. Asked once for each answer. Default: everything. */
+  /** Reads a streamed answer: returns what to pass on of each part. Called once per answer. Default: everything. */
   readAnswer?(call: LanguageModelV4CallOptions): ReadPart;
-  /** Keeps a streamed answer before it ends for whoever reads it. Asked once for each answer. Default: nobody does. */
+  /** Stores a streamed answer before it ends for its reader. Called once per answer. Default: nothing is stored. */
   keepAnswer?(): AnswerKeeper;
   wait?(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Gives on what of a part may be seen, which can be nothing, or more than one. */
+/** Returns what of a part may be seen: nothing, or one or more parts. */
 export type ReadPart = (part: LanguageModelV4StreamPart) => readonly LanguageModelV4StreamPart[];
 
-/** Hears what `readAnswer` gives on. */
+/** Receives what `readAnswer` passes on. */
 export interface AnswerKeeper {
-  /** What of it is given on at once. */
+  /** Returns what is passed on immediately. */
   take(part: LanguageModelV4StreamPart): LanguageModelV4StreamPart | undefined;
-  /** The answer has ended: gives what was held back, once it may go on. */
+  /** The answer has ended: returns what was held back, once it may continue. */
   end(): Promise<readonly LanguageModelV4StreamPart[]>;
-  /** Nobody reads it any more. */
+  /** Nobody reads it anymore. */
   cancel(): void;
 }
 
 const FIRST_DELAY_MS = 1000;
 
-/** Give `maxRetries: 0` to the AI SDK beside it, or both repeat. */
+/** Set the AI SDK's `maxRetries: 0`, or both retry. */
 export function retryModel(model: LanguageModelV4, options: RetryOptions = {}): LanguageModelV4 {
   return {
     specificationVersion: "v4",
@@ -88,7 +88,7 @@ async function repeat<T>(
   }
 }
 
-/** Parts that say nothing yet: a fault after these can still be repeated. */
+/** Parts without content yet: an error after these can still be retried. */
 const PREAMBLE = new Set<LanguageModelV4StreamPart["type"]>([
   "stream-start",
   "response-metadata",
@@ -97,7 +97,7 @@ const PREAMBLE = new Set<LanguageModelV4StreamPart["type"]>([
   "raw",
 ]);
 
-/** Resolves with the first part that says something; a fault before it is thrown. */
+/** Resolves with the first part that has content; throws an error before it. */
 async function startStream(
   result: LanguageModelV4StreamResult,
   call: LanguageModelV4CallOptions,
@@ -121,7 +121,7 @@ async function startStream(
   }
 }
 
-/** Error events of a stream are plain objects; their fields say whether to ask again. */
+/** Stream error events are plain objects; their fields say whether to retry. */
 function toError(fault: unknown): Error {
   if (fault instanceof Error) return fault;
   const fields = typeof fault === "object" && fault !== null ? fault : { message: String(fault) };
@@ -146,11 +146,11 @@ const NO_USAGE: LanguageModelV4Usage = {
 const INTERRUPTED: Finish["finishReason"] = { unified: "interrupted", raw: undefined };
 
 /**
- * A stream that always ends properly: one that breaks, reports an error, or stops before its answer did, ends in an
- * `error` part and an `interrupted` finish. The loop then keeps what came, runs no tool on half a call, and stops.
- * `first` are parts that were read already. Aborting is no cut: the signal's reason goes on as it is.
+ * A stream that always ends properly: if it breaks, reports an error, or stops early, it ends with an `error` part and
+ * an `interrupted` finish. The loop then keeps what arrived, runs no tool on half a call, and stops. `first` are parts
+ * already read. Aborting isn't a cut: the signal's reason passes unchanged.
  *
- * Settled, read and kept in one stream with one wait for each part: a second one would cost as much as all that is done here.
+ * Settled, read and stored in one stream with one wait per part: a second stream would double the cost.
  */
 function settleStream(
   first: readonly Part[],
@@ -190,7 +190,7 @@ function settleStream(
   );
 }
 
-/** Each part of an answer as it goes on; in place of the finish, all that ends the answer properly. */
+/** Each part of an answer as it is passed on; the finish is replaced by everything that ends the answer properly. */
 function createSettler(): ReadPart {
   const open: OpenBlocks = new Map();
   let failed = false;
@@ -213,7 +213,7 @@ function cutPart(fault: unknown): Part {
 
 type OpenBlocks = Map<string, "text-end" | "reasoning-end">;
 
-/** A stream that ends without a finish is given one that says so; the fault that broke it goes with it. */
+/** A stream without a finish gets one that says so, with the error that broke it. */
 interface BrokenEnd extends Finish {
   readonly fault: unknown;
 }
@@ -222,7 +222,7 @@ function brokenEnd(fault: unknown): BrokenEnd {
   return { type: "finish", finishReason: INTERRUPTED, usage: NO_USAGE, fault };
 }
 
-/** Providers end a stream that simply stopped with a finish of their own, which no word of the server stands behind. */
+/** For a stream that simply stopped, providers add their own finish, which the server never sent. */
 function isCut(part: Part): boolean {
   if (part.type !== "finish" || part.finishReason.raw !== undefined) return false;
   return ["other", "error", "interrupted"].includes(part.finishReason.unified);

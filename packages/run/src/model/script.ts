@@ -1,17 +1,17 @@
-/** A script for the scripted model: what is expected to be asked and what is answered, turn by turn. Plain JSON. */
+/** A script for the scripted model: expected requests and their answers, turn by turn. Plain JSON. */
 import { UsageError } from "@metier/base/errors";
 import type { Json } from "@metier/base/json";
 import { checkKeys } from "@metier/base/shape";
 
-/** What the request of one turn must contain; a request that differs fails the model call. */
+/** What the request of one turn must contain; a different request fails the model call. */
 export interface TurnExpectation {
   /** The system prompt. */
   readonly system?: TextExpectation;
-  /** The text of the last message of the user. */
+  /** The text of the user's last message. */
   readonly lastUserText?: TextExpectation;
-  /** The results that came since the last answer, joined by line ends. */
+  /** The results since the last answer, joined by line breaks. */
   readonly toolResult?: TextExpectation;
-  /** The names of all tools that are offered, in any order. */
+  /** The names of all offered tools, in any order. */
   readonly tools?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface TurnExpectation {
 export interface ScriptedCall {
   /** The tool's name, as models call it. */
   readonly tool: string;
-  /** A text is sent as it is, also when it is no JSON. */
+  /** A string is sent unchanged, even if it isn't JSON. */
   readonly input: Json;
   /** The id of the call. Default: `call-<turn>-<number>`, such as `call-1-1`. */
   readonly id?: string;
@@ -27,22 +27,22 @@ export interface ScriptedCall {
 
 /** What the scripted model answers in one turn: text, tool calls, both, or an error. */
 export interface ScriptedAnswer {
-  /** The text of the answer; it comes before the tool calls. */
+  /** The text of the answer; it precedes the tool calls. */
   readonly text?: string;
   /** The tools it calls, in order. Default: none. */
   readonly toolCalls?: readonly ScriptedCall[];
-  /** The call fails, as it would over HTTP when there is a status. */
+  /** Makes the call fail, as over HTTP if there is a status. */
   readonly error?: {
-    /** What the fault says. */
+    /** The error message. */
     readonly message: string;
-    /** Of the answer over HTTP; with 408, 409, 429 and 5xx the call is made again. */
+    /** The HTTP status; with 408, 409, 429 and 5xx, the call is retried. */
     readonly status?: number;
   };
   /** The tokens the answer counts as. Default: 10 input and 5 output tokens. */
   readonly usage?: {
-    /** Tokens that the model read. */
+    /** Tokens the model read. */
     readonly inputTokens: number;
-    /** Tokens that the model wrote. */
+    /** Tokens the model wrote. */
     readonly outputTokens: number;
   };
   /** Why the model stopped. Default: `tool-calls` with tool calls, else `stop`. */
@@ -54,19 +54,19 @@ export interface ScriptedAnswer {
     | "error"
     | "interrupted"
     | "other";
-  /** Time to think; a cancelled call does not wait for it. */
+  /** Time before the answer; a cancelled call doesn't wait. */
   readonly delayMs?: number;
 }
 
-/** One model call: what is expected of the request, and the answer to it. */
+/** One model call: the expected request, and its answer. */
 export interface ScriptedTurn {
-  /** What the request must contain. Default: anything is answered. */
+  /** What the request must contain. Default: any request is answered. */
   readonly expect?: TurnExpectation;
   /** What the model answers. */
   readonly answer: ScriptedAnswer;
 }
 
-/** The turns of a scripted model, used in order, one for each model call; for `createScriptedModel`. */
+/** The turns of a scripted model, used in order, one per model call; for `createScriptedModel`. */
 export type Script = readonly ScriptedTurn[];
 
 type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
@@ -98,7 +98,7 @@ const ANSWER: Shape = {
   delayMs: isCount,
 };
 
-/** For a script that a program gives: throws for a key that a turn does not have. */
+/** For a program's script: throws for a key that a turn doesn't have. */
 export function checkScriptKeys(call: string, script: unknown): void {
   if (!Array.isArray(script)) throw new UsageError(`\`${call}\` takes a list of turns.`);
   for (const [index, turn] of script.entries()) {
@@ -109,7 +109,7 @@ export function checkScriptKeys(call: string, script: unknown): void {
   }
 }
 
-/** What is wrong with a value that should be a script; nothing when it is one. */
+/** What is wrong with a value that should be a script; nothing if it is one. */
 export function checkScript(value: unknown): string | undefined {
   if (!Array.isArray(value)) return "It must be a list of turns.";
   const wrong = value.findIndex(
@@ -129,18 +129,18 @@ function fits(value: unknown, shape: Shape, required: readonly string[] = []): b
   );
 }
 
-/** What is expected of a text. A text alone means `contains`. All that is said must hold. */
+/** Expectations for a text. A string means `contains`. All of them must be met. */
 export type TextExpectation = string | TextRequirements;
 
-/** What must be true of a text; everything that is given must hold. Letter case matters. */
+/** What must be true of a text; all given fields must match. Case-sensitive. */
 export interface TextRequirements {
-  /** A part that must be in it, or several that all must be. */
+  /** A part that must be in it, or several that must all be. */
   readonly contains?: string | readonly string[];
-  /** A part that must not be in it, or several of which none may be. */
+  /** A part that must not be in it, or several. */
   readonly excludes?: string | readonly string[];
   /** The whole text. */
   readonly equals?: string;
-  /** A regular expression. Where nobody vouches for the text of one, an engine that is safe to use with it. */
+  /** A regular expression; for untrusted patterns, one from a safe engine. */
   readonly matches?: string | TextPattern;
 }
 
@@ -152,14 +152,14 @@ export interface TextPattern {
 
 const MOST_SHOWN = 600;
 
-/** In words, what of the expectation does not hold; nothing when all of it does. */
+/** In words, which expectation isn't met; nothing if all are. */
 export function compareExpectation(
   what: string,
   expected: TextExpectation | undefined,
   came: string,
 ): string | undefined {
   if (expected === undefined || meets(expected, came)) return undefined;
-  return `expected of ${what}\n  ${JSON.stringify(expected)}\nbut it was\n  ${shortenText(came)}`;
+  return `expected ${what}\n  ${JSON.stringify(expected)}\nbut got\n  ${shortenText(came)}`;
 }
 
 function meets(expected: TextExpectation, came: string): boolean {
@@ -174,7 +174,7 @@ function meets(expected: TextExpectation, came: string): boolean {
   );
 }
 
-/** In quotes, so that what stands at its ends is seen. */
+/** In quotes, so that its ends are visible. */
 export function shortenText(text: string): string {
   return JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
 }

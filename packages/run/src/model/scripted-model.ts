@@ -1,6 +1,6 @@
 /**
- * A model that follows a script, strict both ways: a request that the script does not expect fails, and so does a
- * script that was not used up. Needs no network and no time; for tests and examples.
+ * A model that follows a script, strict both ways: an unexpected request fails, and so does an unused turn. Needs no
+ * network and no time; for tests and examples.
  */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { MetierError } from "@metier/base/errors";
@@ -31,7 +31,7 @@ export interface ScriptModel extends LanguageModelV4 {
   readonly supportedUrls: Record<string, never>;
   doGenerate(options: LanguageModelV4CallOptions): PromiseLike<WholeAnswer>;
   doStream(options: LanguageModelV4CallOptions): PromiseLike<StreamedAnswer>;
-  /** Turns that nobody asked for yet. */
+  /** Turns not used yet. */
   readonly remaining: number;
   /** Throws unless every turn was used. */
   assertDone(): void;
@@ -43,7 +43,7 @@ export class ScriptMismatchError extends MetierError {
   }
 }
 
-/** What a provider's fault looks like to those who decide about retries. */
+/** A provider's error as retry logic sees it. */
 class ScriptedFault extends Error {
   readonly statusCode: number | undefined;
   constructor({ message, status }: NonNullable<ScriptedAnswer["error"]>) {
@@ -83,7 +83,7 @@ export function createScriptModel(script: Script, name = "script"): ScriptModel 
       if (used === script.length) return;
       const next = JSON.stringify(script[used]?.expect ?? script[used]?.answer);
       throw new ScriptMismatchError(
-        `The script \`${name}\` has ${script.length} turns, but the model was asked only ${used} times. Next would be ${next}.`,
+        `The script \`${name}\` has ${script.length} turns, but the model was asked only ${used} times. The next turn is ${next}.`,
       );
     },
     doGenerate: async (options) => giveWhole(await answer(options)),
@@ -116,7 +116,7 @@ function compareTurn({ expect = {} }: ScriptedTurn, options: LanguageModelV4Call
   const offered = request.tools.toSorted().join(", ");
   const wanted = expect.tools?.toSorted().join(", ");
   if (wanted !== undefined && wanted !== offered) {
-    return `expected the tools\n  ${wanted || "(none)"}\nbut offered were\n  ${offered || "(none)"}`;
+    return `expected the tools\n  ${wanted || "(none)"}\nbut got\n  ${offered || "(none)"}`;
   }
   return (
     compareExpectation("the system prompt", expect.system, request.system) ??
@@ -153,13 +153,13 @@ function describeRequest(options: LanguageModelV4CallOptions): string {
 
 const MAX_BYTES = 4_194_304;
 
-/** The `scripted` provider: a script from a file of JSON. */
+/** The `scripted` provider: a script from a JSON file. */
 export function openScript(path: string): Result<ScriptModel, ModelRefusal> {
   const read = readBounded(path, MAX_BYTES);
   if (!read.ok) return refused({ message: read.message, hint: HINT });
   const parsed = parse(read.text);
   const fault = parsed === undefined ? "It is not JSON." : checkScript(parsed);
-  if (fault) return refused({ message: `\`${path}\` is no script. ${fault}`, hint: HINT });
+  if (fault) return refused({ message: `\`${path}\` is not a script. ${fault}`, hint: HINT });
   return done(createScriptModel(parsed as Script, path));
 }
 
@@ -170,6 +170,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Said by the caller, with the path.
+    return undefined; // The caller reports it, with the path.
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Tools for a model that can only write text: they are described in the system prompt, and calls are read from the answer.
- * Marks carry a word that is new for each request, so that no text of a skill or a tool can pass for one.
+ * Tools for a model that can only write text: they are described in the system prompt, and calls are parsed from the
+ * answer. Marks contain a word that is new for each request, so that no text from a skill or tool can imitate one.
  */
 import { randomBytes } from "node:crypto";
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { recordMessages, systemText } from "./messages.ts";
 
-/** One request as text: what the model is told, what it is asked, and the word in its marks. */
+/** One request as text: the system prompt, the question, and the word in its marks. */
 export interface TextRequest {
   readonly system: string;
   readonly message: string;
@@ -52,7 +52,7 @@ function renderPrompt(prompt: LanguageModelV4CallOptions["prompt"], word: string
   ].join("\n");
 }
 
-/** Reads an answer piece by piece: text goes on as soon as it cannot be the beginning of a call. */
+/** Reads an answer piece by piece: text passes as soon as it can't be the start of a call. */
 interface TextAnswer {
   push(piece: string): readonly LanguageModelV4StreamPart[];
   /** What is left when the answer has ended. */
@@ -82,7 +82,7 @@ export function readTextAnswer(word: string): TextAnswer {
   };
   const call = (text: string): readonly LanguageModelV4StreamPart[] => {
     const read = readCall(text);
-    if (read === undefined) return say(text); // No call after all: the user sees what the model wrote.
+    if (read === undefined) return say(text); // Not a call after all: the user sees what the model wrote.
     calls += 1;
     const toolCallId = `${word}-call-${calls}`;
     return [...stopSaying(), { type: "tool-call", toolCallId, ...read }];
@@ -117,7 +117,7 @@ export function readTextAnswer(word: string): TextAnswer {
   };
 }
 
-/** How much of the end could be the beginning of a mark. */
+/** How much of the end could be the start of a mark. */
 function heldBack(text: string, mark: string): number {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length -= 1) {
     if (mark.startsWith(text.slice(-length))) return length;

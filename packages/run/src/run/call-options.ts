@@ -1,6 +1,6 @@
 /**
- * Which options each call that runs something has. A program may be JavaScript, or spread what it was given: a key that
- * no option has is refused before anything is done. The compiler holds each table to its type.
+ * The options of each call that runs something. A program may be JavaScript, or spread what it was given: an unknown
+ * key is refused before anything happens. The compiler checks each table against its type.
  */
 import { UsageError } from "@metier/base/errors";
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
@@ -164,24 +164,24 @@ const OPTIONS = {
   setUp: SET_UP,
 } as const;
 
-/** A request for a skill: it has to name one. Throws `UsageError`. */
+/** A request for a skill, which it must name. Throws `UsageError`. */
 export function checkRequest(call: keyof typeof REQUESTS, request: unknown): void {
   checkKeys(call, request ?? null, REQUESTS[call]);
   const { skill, ...rest } = request as { readonly skill?: unknown; readonly limits?: unknown };
-  // An empty name is refused like any other that no skill has: a value, with the names there are.
+  // An empty name is refused like any other unknown one: as a value, with the known names.
   if (typeof skill !== "string") {
     const shown = skill === undefined ? "missing" : kindOf(skill);
-    throw new UsageError(`\`skill\` of \`${call}\` is ${shown}; it has to be the name of a skill.`);
+    throw new UsageError(`\`skill\` of \`${call}\` is ${shown}; it must be a skill's name.`);
   }
   checkNested(call, rest, LIMITS);
 }
 
-/** Who asks, as any call takes it; `call` is as messages name it. Throws `UsageError` with the code `option.unknown`. */
+/** The caller of any call; `call` is the name in messages. Throws `UsageError` with the code `option.unknown`. */
 export function checkCaller(call: string, caller: unknown): void {
   checkKeys(call, caller, CALLER);
 }
 
-/** Options that may be left out altogether. Throws `UsageError` with the code `option.unknown`. */
+/** Optional options. Throws `UsageError` with the code `option.unknown`. */
 export function checkCallOptions(call: keyof typeof OPTIONS, options: unknown): void {
   checkKeys(call, options, OPTIONS[call]);
   if (options === undefined) return;
@@ -195,7 +195,7 @@ interface Nested {
   readonly budget?: unknown;
 }
 
-/** What restricts: a slip there would take a limit away, or make the caller nobody. */
+/** Restrictions: a typo there would remove a limit, or make the caller nobody. */
 function checkNested(call: string, { caller, limits }: Nested, known: Readonly<Record<string, true>>): void {
   checkCaller(`${call}({ caller })`, caller);
   checkKeys(`${call}({ limits })`, limits, known);

@@ -1,7 +1,6 @@
 /**
- * One tool call of a run, from the model's request to the text it gets back: input checked, policy asked, the user asked
- * where the policy says so, the skill's hooks asked, executed, cleaned, redacted, recorded. Never throws: whatever goes
- * wrong is an answer.
+ * One tool call of a run, from the model's request to the text it gets back: check the input, apply the policy, ask the
+ * user if needed, run the skill's hooks, execute, clean, redact, record. Never throws: every error is an answer.
  */
 import { sayFault } from "@metier/base/diagnostic";
 import { checkJson, isJsonObject } from "@metier/base/json";
@@ -36,19 +35,19 @@ interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-/** A call of which the step is known. */
+/** A call whose step is known. */
 interface BegunCall extends ToolCall {
   readonly step: number;
   readonly startedAt: number;
 }
 
-const TOO_MANY_CALLS = `Not carried out: one step has at most ${MOST_CALLS_PER_STEP} tool calls. Call it again in the next step.`;
+const TOO_MANY_CALLS = `Skipped: a step can make at most ${MOST_CALLS_PER_STEP} tool calls. Call it again in the next step.`;
 
-/** A stopped run waits this long for a tool to end what it started; one that does not listen is left behind. */
+/** How long a stopped run waits for a tool to end what it started; a tool that doesn't react is left behind. */
 const STOP_GRACE_MS = 5000;
 
-/** The answer of a call that this process does not end; nobody reads it. */
-const LEFT = fault("The run goes on in another process.");
+/** The answer of a call that this process doesn't end; nobody reads it. */
+const LEFT = fault("The run continues in another process.");
 
 export async function callTool(asked: ToolCall, live: LiveRun): Promise<ToolOutput> {
   const { durable } = live.context;
@@ -66,7 +65,7 @@ export async function callTool(asked: ToolCall, live: LiveRun): Promise<ToolOutp
     await durable?.parking.wait(asked.callId, asked.signal);
     return LEFT;
   } catch (fault) {
-    if (durable?.steps.lost.aborted) return LEFT; // It could not be recorded, which has stopped the run.
+    if (durable?.steps.lost.aborted) return LEFT; // It couldn't be recorded, which stopped the run.
     throw fault;
   } finally {
     durable?.parking.end();
@@ -74,12 +73,12 @@ export async function callTool(asked: ToolCall, live: LiveRun): Promise<ToolOutp
   }
 }
 
-/** Whether the run leaves this process while the call is under way: then the call begins again in the next one. */
+/** Whether the run leaves this process during the call: then the call starts over in the next one. */
 function isLeft({ callId }: BegunCall, { context: { durable } }: LiveRun): boolean {
   return durable !== undefined && (durable.parking.leave !== undefined || durable.parking.isWaiting(callId));
 }
 
-/** `undefined`: it waits for a person, after it was begun. */
+/** `undefined`: it waits for a person, after it started. */
 async function answerCall(
   call: BegunCall,
   journal: CallJournal | undefined,
@@ -106,11 +105,11 @@ async function answerCall(
     }
   };
   const { durable } = live.context;
-  // Its snapshot is part of its turn: another call would be half in it.
+  // Its snapshot is part of its turn: otherwise another call would be half in it.
   return durable && takesTurn(call.tool, live) ? durable.turns.alone(carryOut) : carryOut();
 }
 
-/** With the hooks before and after it. */
+/** Including the hooks before and after it. */
 async function perform(
   call: BegunCall,
   admitted: Admitted,
@@ -121,7 +120,7 @@ async function perform(
   if (blocked) return blocked;
   await journal?.begin();
   const output = await execute(call, admitted, live);
-  // One that waits is not over: what comes after it comes when it has begun again.
+  // A waiting call isn't over: the rest follows when it has started over.
   if (journal?.isEnding()) return output;
   const shown = show(output, call.tool, live);
   return admitted.hooked ? review(admitted.hooked, shown, call.tool, live) : shown;
@@ -134,15 +133,15 @@ async function execute(
 ): Promise<ToolOutput> {
   let output: ToolOutput = fault("The run was stopped before this call.");
   try {
-    const graceMs = tool.effect === "talk" ? 0 : STOP_GRACE_MS; // A question leaves nothing to be ended.
+    const graceMs = tool.effect === "talk" ? 0 : STOP_GRACE_MS; // A question leaves nothing to clean up.
     if (!signal.aborted) {
       const answered = await untilStopped(tool.execute(read, context), signal, graceMs);
-      output = answered ?? fault(`\`${tool.name}\` did not end when the run was stopped.`);
+      output = answered ?? fault(`\`${tool.name}\` kept running when the run was stopped.`);
       const unwritable = output.isError ? refuseWrite(tool, input, live.context) : undefined;
-      if (unwritable) output = fault(unwritable.message); // It says how to allow it, too.
+      if (unwritable) output = fault(unwritable.message); // The message also says how to allow it.
     }
   } catch (error) {
-    // A tool of the embedding program may throw; the run goes on with the fault as its answer.
+    // A tool of the embedding program may throw; the run continues with the error as its answer.
     output = fault(`\`${tool.name}\` failed: ${sayFault(error)}`);
   }
   if (!output.isError) live.used.note(tool, input, live.context.place.world);
@@ -150,7 +149,7 @@ async function execute(
 }
 
 interface Admitted {
-  /** Checked, defaults applied. */
+  /** Checked, with defaults applied. */
   readonly input: ToolInput;
   /** The same as the tool takes it. */
   readonly read: ToolInput;
@@ -161,7 +160,7 @@ interface Admitted {
   readonly rule: string;
 }
 
-/** Everything that is decided before a call is carried out; a refusal is the answer the model gets. */
+/** Everything decided before a call is carried out; a refusal is the model's answer. */
 async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, ToolOutput>> {
   const { callId, tool, input, signal, step } = call;
   const { context: run } = live;
@@ -170,12 +169,12 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
     return refused(show(fault(message), tool, live));
   };
   if (!live.slots.admit(step)) {
-    return refuse(`one step has at most ${MOST_CALLS_PER_STEP} tool calls`, TOO_MANY_CALLS);
+    return refuse(`a step can make at most ${MOST_CALLS_PER_STEP} tool calls`, TOO_MANY_CALLS);
   }
   const checked = await readInput(tool, input);
   if (!checked.ok) {
     return refuse(
-      "the input does not fit the tool",
+      "the input does not match the tool's schema",
       `Invalid input for \`${tool.name}\`: ${checked.refusal}`,
     );
   }
@@ -208,7 +207,7 @@ async function admit(call: BegunCall, live: LiveRun): Promise<Result<Admitted, T
   });
 }
 
-/** The last word before a call is carried out; why it is not, where a hook says so. */
+/** The last check before a call is carried out; returns why a hook blocks it. */
 async function askHooks(
   call: BegunCall,
   { hooked, decision, rule, input }: Admitted,
@@ -222,10 +221,10 @@ async function askHooks(
     recordCall({ ...call, input }, blocked ? "deny" : decision, blocked ?? rule, live);
   if (blocked === undefined) return undefined;
   live.denied.push({ tool: tool.name, reason: blocked });
-  return show(fault(`\`${tool.name}\` was not carried out: ${blocked}`), tool, live);
+  return show(fault(`\`${tool.name}\` was not run: ${blocked}`), tool, live);
 }
 
-/** `value`: as JSON, for whoever decides. `read`: for the tool. */
+/** `value`: as JSON, for decisions. `read`: for the tool. */
 interface ReadInput {
   readonly value: ToolInput;
   readonly read: ToolInput;
@@ -264,12 +263,12 @@ function finish(
   return shown;
 }
 
-/** What the skill's hooks make of an answer: they see what the model would. */
+/** What the skill's hooks make of a result: they see what the model would. */
 async function review(call: HookedCall, shown: ToolOutput, tool: Tool, live: LiveRun): Promise<ToolOutput> {
   const { blocked, notes } = await afterTool(call, shown, live);
   const { outputFilter } = live.context;
   if (blocked !== undefined) {
-    const text = `The answer of \`${call.tool}\` is withheld, a \`post-tool\` hook blocked it: ${blocked}`;
+    const text = `A \`post-tool\` hook blocked the result of \`${call.tool}\`: ${blocked}`;
     return fault(clean(text, tool, live, outputFilter));
   }
   const said = notes.map((note) => {
@@ -282,7 +281,7 @@ type Settled = Pick<PolicyDecision, "rule" | "argv"> & {
   /** `ask`: the user was asked and agreed. */
   readonly answer: "allow" | "ask" | "deny";
   readonly message: string;
-  /** As the person who agreed changed it. */
+  /** As changed by the person who agreed. */
   readonly changed?: ReadInput | undefined;
 };
 
@@ -301,11 +300,11 @@ async function decide(
   if (unwritable) return { answer: "deny", ...unwritable };
   const preview = await tool.preview?.(input, place.world);
   if (preview?.ok === false) {
-    // It cannot succeed: nobody is asked for a yes that would change nothing.
+    // It can't succeed, so nobody is asked.
     return { answer: "deny", rule: preview.refusal.text, message: preview.refusal.text };
   }
   const call = { tool: id, effect: tool.effect, input };
-  // Where every call is asked about, no rule would keep the next one from being asked.
+  // If every call is asked about, no rule would prevent the next question.
   const rules = durable?.asking.always ? [] : await suggestRules(call, place.world.cwd, policy);
   const question = { tool: id, input, rule, rules, diff: preview?.value };
   const answer =
@@ -323,14 +322,14 @@ async function decide(
   const edited = "input" in answer ? answer.input : undefined;
   if (edited === undefined) return settled;
   const changed = await readInput(tool, edited);
-  if (!changed.ok) return deny(`the changed input does not fit the tool: ${changed.refusal}`);
+  if (!changed.ok) return deny(`the changed input does not match the tool's schema: ${changed.refusal}`);
   const again = await policy.decide(id, tool.effect, changed.value.value);
   if (again.answer === "deny") return deny(`the changed input is not allowed: ${again.rule}`);
-  // What a rule had made of the first input is of no use for the changed one.
+  // What a rule derived from the first input doesn't apply to the changed one.
   return { ...settled, argv: again.argv, changed: changed.value };
 }
 
-/** Where a person wants to see every change, no rule agrees in their place. */
+/** If a person wants to see every change, no rule agrees for them. */
 function askAlways(
   decision: PolicyDecision,
   { effect }: Tool,
@@ -338,10 +337,10 @@ function askAlways(
 ): PolicyDecision {
   const isHarmless = effect === "read" || effect === "skill" || effect === "talk";
   if (decision.answer !== "allow" || isHarmless || !durable?.asking.always) return decision;
-  return { ...decision, answer: "ask", rule: "every call that is not read-only is asked about" };
+  return { ...decision, answer: "ask", rule: "asks before every call that is not read-only" };
 }
 
-/** What a skill answers is instructions, or a result that was filtered before it was wrapped. */
+/** A skill's answer is instructions, or a result that was filtered before it was wrapped. */
 function show({ text, isError }: ToolOutput, tool: Tool, live: LiveRun): ToolOutput {
   const filter = tool.effect === "skill" ? "off" : live.context.outputFilter;
   return { text: clean(text, tool, live, filter), isError };
@@ -350,7 +349,7 @@ function show({ text, isError }: ToolOutput, tool: Tool, live: LiveRun): ToolOut
 function clean(text: string, { name }: Tool, live: LiveRun, filter: OutputFilterMode): string {
   const { text: cleaned, removed } = cleanText(text);
   if (removed) {
-    const message = `Characters that cannot be seen were removed from an answer of \`${name}\`: ${removed.count}, ${removed.example} first.`;
+    const message = `Removed ${removed.count} invisible characters from a result of \`${name}\`, ${removed.example} first.`;
     reportOnce(live, `cleaned ${name}`, "disclosure.text-removed", message);
   }
   const safe = live.context.redactor.redact(cleaned);

@@ -1,6 +1,6 @@
 /**
- * What is asked of the capabilities before a run begins: whether it may, what its user should know, and whether the user's
- * own message holds the answer of a sign-in.
+ * What capabilities are asked before a run starts: whether it may, what its user should know, and whether the user's
+ * message answers a sign-in.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { sayFault } from "@metier/base/diagnostic";
@@ -23,7 +23,7 @@ import { describeCaller } from "./open-capabilities.ts";
 import type { RunGiven } from "./run-context.ts";
 import { type RunCapabilities, rawMessageOf } from "./run-request.ts";
 
-/** For the checks: not registered and not for this chat are reasons to refuse. */
+/** For the checks: refuses if one isn't registered, or not for this chat. */
 export function createPreflight(capabilities: RunCapabilities): NonNullable<InvocationHost["capabilities"]> {
   return async (ids, caller) => {
     const answer = await askBroker(capabilities, caller, (broker, known) => broker.preflight(ids, known));
@@ -32,14 +32,16 @@ export function createPreflight(capabilities: RunCapabilities): NonNullable<Invo
     return (
       fault && {
         message: fault.message,
-        hint: fault.hint ?? "`metier capability list --all` says what there is, and for which chats.",
+        hint:
+          fault.hint ??
+          "`metier capability list --all` shows the capabilities, and the chats each one is for.",
         data: { capabilities: ids, code: fault.code },
       }
     );
   };
 }
 
-/** A sign-in that is missing is said and refuses nothing: the skill is what asks the user for it. */
+/** A missing sign-in is reported and refuses nothing: the skill asks the user for it. */
 export async function reportUnlinked(
   skill: Skill,
   capabilities: RunCapabilities | undefined,
@@ -60,13 +62,13 @@ export async function reportUnlinked(
       code: "capability.unlinked",
       severity: "info",
       path: pathOf(skill),
-      message: `\`${skill.name}\` uses ${showNames(unlinked)}, for which no account is linked yet: it will ask for a sign-in.`,
-      hint: `\`metier capability auth begin ${unlinked[0]}\` links one beforehand.`,
+      message: `\`${skill.name}\` uses ${showNames(unlinked)}, which has no linked account yet: it will ask for a sign-in.`,
+      hint: `Link one first with \`metier capability auth begin ${unlinked[0]}\`.`,
     },
   ];
 }
 
-/** Capabilities are called by commands: where none of those reaches the host, the skill cannot do what it is for. */
+/** Commands call capabilities: if none can reach the host, the skill can't do its job. */
 export function refuseWithoutSocket(
   skill: Skill,
   sandbox: Sandbox | undefined,
@@ -75,13 +77,13 @@ export function refuseWithoutSocket(
   if (ids.length === 0) return undefined;
   if (sandbox?.runsPrograms && seenCapabilitySocket(sandbox.backend, "") !== undefined) return undefined;
   const why = sandbox
-    ? `commands of the sandbox backend \`${sandbox.backend}\` do not reach the host`
-    : "no sandbox works here, so no command is run";
+    ? `commands in the sandbox backend \`${sandbox.backend}\` cannot reach the host`
+    : "no sandbox works here, so no command runs";
   return {
     reason: "capabilities",
     skill: skill.name,
-    message: `Skill \`${skill.name}\` needs ${showNames(ids)}, which are called by commands, and ${why}.`,
-    hint: "Use the backend `bubblewrap` (`[sandbox] backend` in your config); `metier doctor` says whether it works.",
+    message: `Skill \`${skill.name}\` calls ${showNames(ids)} from commands, but ${why}.`,
+    hint: "Use the backend `bubblewrap` (`[sandbox] backend` in your config); `metier doctor` shows whether it works.",
     data: { capabilities: ids, backend: sandbox?.backend ?? "absent" },
     also: [],
   };
@@ -89,7 +91,7 @@ export function refuseWithoutSocket(
 
 type Unasked = Pick<NonNullable<CapabilityAnswer>, "message" | "hint">;
 
-/** What the broker cannot read is a reason like any other, not the end of the program. */
+/** An error of the broker is a reason like any other, and doesn't end the program. */
 async function askBroker<Value>(
   { broker }: RunCapabilities,
   caller: Caller | undefined,
@@ -104,15 +106,15 @@ async function askBroker<Value>(
     return done(await ask(await broker(), known));
   } catch (fault) {
     const reason = sayFault(fault);
-    const message = `The capabilities cannot be asked: ${reason}`;
-    return refused({ message, hint: "`metier doctor` says what is wrong with them." });
+    const message = `The capabilities are unavailable: ${reason}`;
+    return refused({ message, hint: "`metier doctor` shows what is wrong with them." });
   }
 }
 
 /**
- * The answer of a sign-in in the user's own message is given to the host before the run begins, where there is no doubt
- * which sign-in it answers; in a mere plan nothing is completed. What a model or a program says is never taken for one. What
- * the model is to know of it; nothing where the message holds no answer.
+ * If the user's own message answers a sign-in, the host gets it before the run starts, provided it is clear which
+ * sign-in it answers; a plan completes nothing. Text from a model or program is never used. Returns what the model
+ * should know; nothing if the message has no answer.
  */
 export async function answerSignIn(
   skill: Skill,
@@ -126,7 +128,7 @@ export async function answerSignIn(
   if (isDry || !host.capabilities || !caller) return callbackHint(declared, message);
   try {
     const broker = await host.capabilities.broker();
-    // A sign-in for anything else than the skill declares is not completed here.
+    // Sign-ins for capabilities that the skill doesn't declare aren't completed here.
     const pending = (await broker.auth.list(caller)).filter(({ capability }) =>
       declared.includes(capability),
     );
@@ -137,11 +139,11 @@ export async function answerSignIn(
     const given = kind === "address" ? { callbackUrl: text } : { code: text };
     const completed = await broker.auth.complete(caller, { flowId: flow.flowId, ...given });
     if (!completed.ok) return tellFault(completed.fault);
-    // The code has done its work, and need not be told on.
+    // The code has been used, so nobody else needs it.
     redactor.add({ name: "SIGN_IN_CODE", value: readPasted(text).code ?? "" });
     return tellLinked(completed.value);
   } catch {
-    return callbackHint(declared, message); // What the host cannot read, the skill's own calls will be told.
+    return callbackHint(declared, message); // If the host can't read it, the skill's own calls will report that.
   }
 }
 
@@ -161,8 +163,8 @@ const HINT =
   "The user's own message holds the answer of a sign-in. List the sign-ins that are pending, complete the newest one that fits with exactly what the user sent, and begin a new one only if none is pending.";
 
 /**
- * A user who signs in pastes the address the browser ended at, or the code from it. A model that passes the task on tends to
- * tell it in other words, so the user's own message is looked at, for skills that use capabilities.
+ * A user who signs in pastes the final browser address, or its code. A model that passes the task on tends to rephrase
+ * it, so the user's own message is checked, for skills that use capabilities.
  */
 export function callbackHint(
   capabilities: readonly string[],

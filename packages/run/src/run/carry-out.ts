@@ -1,6 +1,6 @@
 /**
- * A run from its set-up to its result, for a skill and for a turn of a chat: one way to begin, one loop, one ending.
- * Nothing of it is shared with another run, and nothing that happens in it is thrown.
+ * A run from set-up to result, for a skill or a chat turn: one start, one loop, one end. It shares nothing with other
+ * runs, and nothing that happens in it is thrown.
  */
 import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { removeFolder } from "@metier/base/files";
@@ -27,15 +27,15 @@ export interface CarriedOut {
   readonly result: RunResult;
   /** What it added to the conversation after its message: whole steps only. */
   readonly messages: readonly ModelMessage[];
-  /** For a run that failed: what the provider or the stream said. */
+  /** For a failed run: the provider's or stream's error. */
   readonly fault?: unknown;
   /** Which limit was reached, in words. */
   readonly limitMessage?: string | undefined;
-  /** Of a durable run that did not end here: why it left. Its result says nothing then. */
+  /** For a durable run that didn't end here: why it left. Its result is then meaningless. */
   readonly left?: Leave | undefined;
 }
 
-/** `decide`: everything before the first step, or how the run ended instead. Pushes what it opens. */
+/** `decide`: everything before the first step, or how the run ended instead. Registers what it opens. */
 export async function carryOut(
   given: RunGiven,
   decide: (given: RunGiven) => Promise<Result<RunContext, RunResult>>,
@@ -60,7 +60,7 @@ export async function carryOut(
     if (durable?.steps.isResumed) await recallUses(context, durable);
     const { outcome, held } = await loopToAnswer(live);
     live.stop.end();
-    await live.slots.idle(); // A tool that was stopped still ends its processes; nothing outlives the run.
+    await live.slots.idle(); // A stopped tool still ends its processes; nothing outlives the run.
     await context.capabilityNotes.end();
     if (durable?.parking.leave !== undefined) return await leave(context, durable.parking.leave);
     ended = finish(live, outcome, held, startedAt);
@@ -74,7 +74,7 @@ export async function carryOut(
   return { ...ended, result: { ...ended.result, diagnostics } };
 }
 
-/** What commands asked of capabilities before the run was taken up is part of its result. */
+/** Capability calls from before the run was resumed are part of its result. */
 async function recallUses({ host, capabilityNotes }: RunContext, { steps }: DurableRunParts): Promise<void> {
   if (host.capabilities === undefined) return;
   for await (const event of steps.earlier()) {
@@ -82,9 +82,9 @@ async function recallUses({ host, capabilityNotes }: RunContext, { steps }: Dura
   }
 }
 
-/** The run goes on elsewhere: what it has said is kept, and nothing is said about an end. */
+/** The run continues elsewhere: its events are kept, and no end is reported. */
 async function leave(context: RunContext, left: Leave): Promise<CarriedOut> {
-  await context.durable?.steps.settle().catch(() => undefined); // Only one that has lost its lease cannot.
+  await context.durable?.steps.settle().catch(() => undefined); // Only a run that lost its lease can't.
   await context.recorder.close();
   const { runId, subject } = context;
   return { result: cancelledResult(runId, subject.skill.name), messages: [], left };
@@ -92,11 +92,11 @@ async function leave(context: RunContext, left: Leave): Promise<CarriedOut> {
 
 interface Answered {
   readonly outcome: LoopOutcome;
-  /** Absent: it is held to no schema, or does not fit it. */
+  /** Absent: it has no schema, or doesn't match it. */
   readonly held?: HeldOutput | undefined;
 }
 
-/** Until it has answered, and neither its hooks nor the schema of its output send it back to work. */
+/** Until it has answered, and neither its hooks nor its output schema send it back to work. */
 async function loopToAnswer(live: LiveRun): Promise<Answered> {
   let outcome = await takeSteps(live, NOTHING_SAID);
   let repaired = 0;
@@ -138,7 +138,7 @@ function describeStart(context: RunContext): RunEventBody {
   };
 }
 
-/** What is larger is not hashed before a run: its version is known where it is locked or granted. */
+/** A larger skill isn't hashed before a run: its version is known if it is locked or granted. */
 const HASHED = { entries: 2_000, bytes: 32 * 1024 * 1024 };
 
 function digestOf({ form, location, directory }: RunContext["subject"]["skill"]): string | undefined {
@@ -158,7 +158,7 @@ function finish(
   const { limitMessage, ...ending } = describeEnding(live, outcome);
   const summary = {
     ...ending,
-    text: redactor.redact(held?.text ?? live.text.value), // Parts of an answer were redacted one by one.
+    text: redactor.redact(held?.text ?? live.text.value), // Parts of an answer were redacted separately.
     iterations: live.model.steps,
     usage: context.budget.usage,
     cost: context.budget.isPriced ? context.budget.cost : undefined,
@@ -199,7 +199,7 @@ function describeEnding({ context, stop }: LiveRun, outcome: LoopOutcome): Endin
   const broken = stop.failed();
   if (broken) return { status: "failed", error: broken };
   if (outcome.ended === "answered") {
-    // A replay that ends before its recording does differs from it. A chat may go on.
+    // A replay that ends before its recording differs from it. A chat may continue.
     const isWhole = context.isIsolated && context.parent === undefined;
     const message = isWhole ? context.model.replay?.unfinished()[0] : undefined;
     if (message === undefined) return { status: "completed" };
@@ -217,14 +217,14 @@ function describeEnding({ context, stop }: LiveRun, outcome: LoopOutcome): Endin
   const { limit = reached?.limit ?? "iterations", iterations } = outcome;
   const used =
     limit === "tokens"
-      ? "the model's answer was cut at the most tokens it may have"
-      : `${iterations} of ${context.limits.maxIterations} steps are used`;
+      ? "the model's answer reached its token limit"
+      : `used ${iterations} of ${context.limits.maxIterations} steps`;
   const limitMessage = reached?.message ?? used;
   context.recorder.emit({ type: "limit-reached", limit, message: limitMessage });
   return { status: "limited", limit, limitMessage };
 }
 
-/** Setting a run up: what is decided for it, and that nothing of it stays behind when it comes to nothing. */
+/** Sets up a run: decides everything, and cleans up if it comes to nothing. */
 export async function setUpRun<Value, Why>(
   given: RunGiven,
   decide: (given: RunGiven) => Promise<Result<Value, Why>>,
@@ -241,14 +241,14 @@ export async function setUpRun<Value, Why>(
   }
 }
 
-/** Ends what was opened for a run, however it went. */
+/** Closes what was opened for a run, whatever the outcome. */
 export async function closeRun({ opened }: RunGiven): Promise<void> {
   for (const part of opened.splice(0).reverse()) await part.close();
 }
 
 /**
- * Where runs are not kept in files, a run's own folder goes with it. Later turns of a chat work in that of the first, so
- * one with files in it stays there, for as long as runs are kept.
+ * If runs aren't kept in files, a run's folder is removed with it. Later chat turns work in the first one's folder, so
+ * a folder with files stays as long as runs are kept.
  */
 export function dropFolder({ host, runId, workRunId }: RunGiven, isAlone = true): void {
   if (keepingOf(host).keepsFolders) return;
@@ -256,7 +256,7 @@ export function dropFolder({ host, runId, workRunId }: RunGiven, isAlone = true)
     if (isAlone) removeFolder(runFolder(host.places, runId).folder);
     else removeEmpty(runFolder(host.places, workRunId));
   } catch {
-    // It is removed with old runs; the result has said what is in it.
+    // It is removed with old runs; the result has listed its contents.
   }
 }
 
@@ -266,7 +266,7 @@ function removeEmpty({ folder, work }: ReturnType<typeof runFolder>): void {
   rmdirSync(folder);
 }
 
-/** Of a run that did not come about nothing is kept; one that another process began, or has now, did come about. */
+/** Nothing is kept of a run that didn't start; a run that another process started, or has now, did start. */
 export async function abandonRun(given: RunGiven): Promise<void> {
   await closeRun(given);
   given.recording?.discard?.();

@@ -1,6 +1,6 @@
 /**
- * How a chat outlives its process: what it keeps from turn to turn, saved after each where the program wants it, and found
- * again. What comes from elsewhere is read as data: it can lower what a chat is trusted with, never raise it.
+ * How a chat outlives its process: what it keeps between turns, saved after each one where the program wants it, and
+ * loaded again. External data can lower a chat's trust, never raise it.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { UsageError } from "@metier/base/errors";
@@ -22,33 +22,33 @@ import type { ChatOptions, ChatStore } from "./chat-options.ts";
 import type { ChatState } from "./chat-turn.ts";
 import type { RunHost } from "./run-request.ts";
 
-/** What a chat keeps from turn to turn. */
+/** What a chat keeps between turns. */
 export interface Kept {
   readonly id: string;
   history: readonly ModelMessage[];
   turns: number;
   title: string;
   updatedAt: string;
-  /** As it was asked for; absent: the default one, or one that has no name. */
+  /** As requested; absent: the default, or a model without a name. */
   model: string | undefined;
-  /** The first turn of the main agent, whose work folder the later ones go on with. */
+  /** The main agent's first turn, whose work folder the later ones use. */
   workRunId: string | undefined;
-  /** For a branch: the run of its first turn, in whose folder its files are already. */
+  /** For a branch: the run of its first turn, whose folder already has its files. */
   nextRunId: string | undefined;
 }
 
-/** What a chat begins with. */
+/** What a chat starts with. */
 interface BegunChat {
   readonly history: readonly ModelMessage[];
-  /** For one that goes on. */
+  /** For a chat that continues. */
   readonly record?: ChatRecord;
-  /** Whether it is what was saved, to the letter. */
+  /** Whether it is exactly what was saved. */
   readonly verified: boolean;
 }
 
 export function beginKept({ record, history, verified }: BegunChat, asked: ChatOptions["model"]): Kept {
   const { turns = 0, title = "", updatedAt = new Date().toISOString() } = record ?? {};
-  // The id and the folder of another chat could stand in one that was changed.
+  // A changed chat could contain another chat's id and folder.
   const { id = createRunId(), workRunId } = verified ? (record ?? {}) : {};
   const model = typeof asked === "string" ? asked : undefined;
   return { id, turns, title, updatedAt, workRunId, model, history, nextRunId: undefined };
@@ -59,12 +59,12 @@ const NEW_CHAT: BegunChat = { history: [], verified: true };
 export async function beginChat(host: RunHost, options: ChatOptions): Promise<BegunChat> {
   const { resume, from, history, keep } = options;
   if (history !== undefined) return { history: await takeHistory(history), verified: true };
-  if (from !== undefined) return openSaved(host, options, from, "`from` is no saved chat:");
+  if (from !== undefined) return openSaved(host, options, from, "`from` is not a saved chat:");
   if (resume === undefined) return NEW_CHAT;
   return typeof keep === "object" ? loadStored(host, options, resume, keep) : findKept(host, options, resume);
 }
 
-const BEGIN_ANEW = "Leave `resume` out to begin a new chat.";
+const BEGIN_ANEW = "Leave `resume` out to start a new chat.";
 
 async function loadStored(
   host: RunHost,
@@ -76,7 +76,12 @@ async function loadStored(
   if (stored === undefined || stored === null) {
     throw new UsageError(`The store has no chat \`${id}\`.`, { hint: BEGIN_ANEW });
   }
-  return openSaved(host, options, stored, `The store gave no saved chat for \`${id}\`:`);
+  return openSaved(
+    host,
+    options,
+    stored,
+    `The store returned something other than a saved chat for \`${id}\`:`,
+  );
 }
 
 async function openSaved(
@@ -86,7 +91,8 @@ async function openSaved(
   what: string,
 ): Promise<BegunChat> {
   const read = readSavedChat(value);
-  if (!read.ok) throw new UsageError(`${what} ${read.refusal}`, { hint: "Give what `chat.toJSON()` gave." });
+  if (!read.ok)
+    throw new UsageError(`${what} ${read.refusal}`, { hint: "Pass what `chat.toJSON()` returned." });
   const record = read.value;
   checkOwner(record, options);
   if (!isSignedChat(record, keyOf(host, options))) return openUnverified(record);
@@ -96,8 +102,8 @@ async function openSaved(
 const OWN_MARK = /skill_(?:content|resources)/i;
 
 /**
- * Somebody changed it, or it was signed elsewhere. What was said is still there, but no text in it counts as instructions of
- * a skill; and where there were any, nothing that is started from the chat is trusted.
+ * Someone changed it, or it was signed elsewhere. The messages are still there, but no text in them counts as a skill's
+ * instructions; and if there were any, nothing started from the chat is trusted.
  */
 async function openUnverified(record: SavedChat): Promise<BegunChat> {
   const { activations, taintedBy } = record;
@@ -111,7 +117,7 @@ async function openUnverified(record: SavedChat): Promise<BegunChat> {
   };
 }
 
-/** Only of the same owner: to anyone else a chat is as if it were not there. */
+/** Only for the same owner: for anyone else, the chat doesn't exist. */
 async function findKept(
   { places, cwd, base }: RunHost,
   { caller }: ChatOptions,
@@ -120,7 +126,7 @@ async function findKept(
   const owner = dataOwner(caller);
   const [last] = wanted === "last" ? listKeptChats(places, cwd ?? base, 1, owner) : [];
   if (wanted === "last" && last === undefined) {
-    throw new UsageError("There is no chat in this folder to continue.", { hint: BEGIN_ANEW });
+    throw new UsageError("This folder has no chat to continue.", { hint: BEGIN_ANEW });
   }
   const read = readKeptChat(places, last?.id ?? wanted, owner);
   if (!read.ok) throw new UsageError(read.refusal, { hint: BEGIN_ANEW });
@@ -130,13 +136,13 @@ async function findKept(
 async function readMessages({ id, messages }: ChatRecord): Promise<readonly ModelMessage[]> {
   const history = await readHistory(messages);
   if (history !== undefined) return history;
-  throw new UsageError(`The chat \`${id}\` holds messages that no model takes.`, { hint: BEGIN_ANEW });
+  throw new UsageError(`The chat \`${id}\` has messages that models do not accept.`, { hint: BEGIN_ANEW });
 }
 
 function checkOwner({ id, owner }: ChatRecord, { caller }: ChatOptions): void {
   if (owner === dataOwner(caller)) return;
-  throw new UsageError(`The chat \`${id}\` is that of another user.`, {
-    hint: "Give the `caller` whose chat it is.",
+  throw new UsageError(`The chat \`${id}\` belongs to another user.`, {
+    hint: "Pass the `caller` whose chat it is.",
   });
 }
 
@@ -167,10 +173,10 @@ export function saveChat(state: ChatState, kept: Kept): SavedChat {
   return signChat(recordChat(state, kept), keyOf(state.host, state.options));
 }
 
-/** Longer than any store needs; a turn must not wait for one that does not answer. */
+/** Longer than any store needs; a turn must not wait for one that doesn't answer. */
 const SAVE_MS = 30_000;
 
-/** After every turn, so that a kill costs at most the one that is under way. A full disk must not cost the answer. */
+/** After every turn, so that a kill loses at most the current one. A full disk must not cost the answer. */
 export async function keepTurns(state: ChatState, kept: Kept): Promise<readonly Diagnostic[]> {
   const { host, options } = state;
   kept.updatedAt = new Date().toISOString();
@@ -187,7 +193,7 @@ export async function keepTurns(state: ChatState, kept: Kept): Promise<readonly 
 async function storeInTime(store: ChatStore, chat: SavedChat): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new Error(`the store did not answer in ${SAVE_MS / 1000} seconds`)),
+    () => late.reject(new Error(`the store did not answer within ${SAVE_MS / 1000} s`)),
     SAVE_MS,
   );
   try {
@@ -206,7 +212,7 @@ function reportUnsaved(fault: unknown, { host, options, redactor }: ChatState): 
     message: `This chat could not be saved${code === undefined ? "" : ` (${code})`}: ${redactor.redact(message)}`,
     path: isOwn ? "" : host.places.state,
     hint: isOwn
-      ? "The next turn saves all of it; until then it ends with this process."
-      : "Make the folder writable; until then the chat ends with this process.",
+      ? "The next turn saves all of it; until then, it exists only in this process."
+      : "Make the folder writable; until then, the chat exists only in this process.",
   };
 }

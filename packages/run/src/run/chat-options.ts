@@ -1,4 +1,4 @@
-/** What a chat is asked for with, and what it gives: the types of `metier.chat`, and the check of its options. */
+/** The types of `metier.chat`, and the check of its options. */
 import { UsageError } from "@metier/base/errors";
 import type { SavedChat } from "../events/saved-chat.ts";
 import type { GivenModel } from "../model/model-request.ts";
@@ -7,24 +7,24 @@ import type { Budget, RunLimits } from "./run-limits.ts";
 import type { RunHandle, RunRequest } from "./run-request.ts";
 import type { RunResult } from "./run-result.ts";
 
-/** The limits of a chat: those of each turn, and of all of them. */
+/** The limits of a chat: per turn, and for all turns. */
 export interface ChatLimits extends RunLimits {
-  /** Of all turns together, with the skills they run. The other limits are those of one turn. */
+  /** For all turns together, including the skills they run. The other limits are per turn. */
   readonly maxConversationTokens: number;
   /** The same in money: US dollars, or the currency of the configured prices. Absent: no limit. */
   readonly maxConversationCost: number;
 }
 
-/** Where chats are kept, for a program that has a place of its own: a database, a cache. */
+/** Where chats are kept, for a program with its own storage: a database, a cache. */
 export interface ChatStore {
-  /** The chat as it was saved; `undefined` when there is none. */
+  /** The saved chat; `undefined` if there is none. */
   load(id: string): SavedChat | undefined | Promise<SavedChat | undefined>;
-  /** Replaces the chat of this `id` as a whole; after every turn. One that fails is a diagnostic of the turn. */
+  /** Replaces the chat with this `id` as a whole, after every turn. A failure becomes a diagnostic of the turn. */
   save(chat: SavedChat): unknown;
 }
 
 /**
- * What `metier.chat` takes.
+ * Options of `metier.chat`.
  *
  * @example
  * ```ts
@@ -34,38 +34,38 @@ export interface ChatStore {
  */
 export interface ChatOptions
   extends Pick<RunRequest, "caller" | "approve" | "askUser" | "confirm" | "tools" | "write" | "onEvent"> {
-  /** An alias, `provider/model`, or a model of the AI SDK. */
+  /** An alias, `provider/model`, or an AI SDK model. */
   readonly model?: string | GivenModel | undefined;
   /** What each turn and the whole chat may use. Default: the config's limits for a turn, none for the chat. */
   readonly limits?: Partial<ChatLimits> | undefined;
   /**
-   * Who the model is and how it answers, in place of "You are the user's assistant". What it is told of its folders, its
-   * skills and of texts that are only data follows. Not saved with a chat: give it again when the chat goes on.
+   * Who the model is and how it answers; replaces "You are the user's assistant". Information about its folders, skills
+   * and untrusted text follows. Not saved with a chat: pass it again when the chat continues.
    */
   readonly instructions?: string | undefined;
   /**
-   * What was said before, for a program that keeps messages itself: those of the user, of the model, and of tools, as the AI
-   * SDK has them. They are words only: skills in them are not active. `from` and `resume` are for those.
+   * Earlier messages, for a program that stores them itself: from the user, the model and tools, as AI SDK messages.
+   * They are only words: skills in them aren't active. For active skills, use `from` or `resume`.
    */
   readonly history?: readonly ChatMessage[] | undefined;
   /**
-   * Saves the chat after every turn, without secrets: `true` in the state folder, for 30 days; or in a store of the
-   * program. Default: `false`.
+   * Saves the chat after every turn, without secrets: `true` in the state folder, for 30 days; or in the program's
+   * store. Default: `false`.
    */
   readonly keep?: boolean | ChatStore | undefined;
-  /** Goes on with a kept chat: its id, or, of those in the state folder, `last` for the last one of this folder. */
+  /** Continues a kept chat: its id or, for chats in the state folder, `last` for the latest one of this folder. */
   readonly resume?: string | undefined;
-  /** Goes on with what `chat.toJSON()` gave. */
+  /** Continues what `chat.toJSON()` returned. */
   readonly from?: SavedChat | undefined;
   /**
-   * Signs what is saved, so that nobody can change what it is trusted with; at least 32 characters. Give the same one on all
-   * servers that go on with each other's chats. Default: a key of this machine.
+   * Signs what is saved, so that nobody can change its trust; at least 32 characters. Use the same key on all servers
+   * that continue each other's chats. Default: this machine's key.
    */
   readonly signingKey?: string | undefined;
 }
 
 /**
- * What became of one turn of a chat: a result like that of a run.
+ * The outcome of one chat turn: a result like a run's.
  *
  * @example
  * ```ts
@@ -74,15 +74,15 @@ export interface ChatOptions
  * ```
  */
 export interface ChatTurn extends RunResult {
-  /** Why there is no whole answer, and what to do. Absent when there is one. */
+  /** Why there is no full answer, and what to do. Absent if there is one. */
   readonly notice?: string;
 }
 
-/** A message as the AI SDK keeps it (`ModelMessage`). */
+/** An AI SDK message (`ModelMessage`). */
 export interface ChatMessage {
   /** Who said it: `user`, `assistant` or `tool`. */
   readonly role: string;
-  /** A text, or the parts of the message. */
+  /** A string, or the parts of the message. */
   readonly content: unknown;
 }
 
@@ -97,103 +97,103 @@ export interface ChatMessage {
  * ```
  */
 export interface Chat {
-  /** By which it is kept and continued. */
+  /** The id to keep and continue it by. */
   readonly id: string;
-  /** Of the next turn, for people: `anthropic/claude-…`. */
+  /** The next turn's model, for people: `anthropic/claude-…`. */
   readonly model: string;
-  /** What was there before, for a chat that goes on. */
+  /** For a chat that continues: its earlier state. */
   readonly resumed?:
     | {
         /** How many turns it had. */
         readonly turns: number;
         /** When its last turn ended, in ISO 8601. */
         readonly updatedAt: string;
-        /** `false`: it was changed, or signed with another key. Its skills are not active, and it is trusted with less. */
+        /** `false`: it was changed, or signed with another key. Its skills aren't active, and it is trusted less. */
         readonly verified: boolean;
       }
     | undefined;
-  /** What the model is sent again with the next message. */
+  /** What is sent to the model again with the next message. */
   readonly history: readonly ChatMessage[];
-  /** What the conversation has used, with the skills it ran. */
+  /** What the conversation has used, including the skills it ran. */
   readonly budget: Pick<Budget, "usage" | "cost" | "isPriced" | "reached">;
-  /** A text without the secrets that the chat knows of. */
+  /** Removes the secrets that the chat knows from a text. */
   redact(text: string): string;
-  /** What can be called by `/name`. */
+  /** What can be called with `/name`. */
   offers(): Promise<readonly ChatOffer[]>;
-  /** Another model from the next turn. Throws as `chat` does when there is none, and then changes nothing. */
+  /** Switches the model from the next turn on. Throws like `chat` if there is none, and then changes nothing. */
   useModel(name: string): Promise<void>;
-  /** Replaces the history by a summary that the model writes. Instructions of skills stay word for word. */
+  /** Replaces the history with a summary that the model writes. Skill instructions stay verbatim. */
   compact(options?: SendOptions): Promise<ChatTurn>;
   /**
    * One turn: a message, or `/name arguments` for a skill or a custom command. Never rejects for what happens in it.
-   * One at a time: a second one before the first has ended throws `UsageError`.
+   * One at a time: a second call before the first has ended throws `UsageError`.
    */
   send(text: string, options?: SendOptions): Promise<ChatTurn>;
-  /** The same as streams: text, events and responses for clients while the turn is under way. */
+  /** The same as streams: text, events and responses for clients during the turn. */
   stream(text: string, options?: SendOptions): RunHandle<ChatTurn>;
   /**
-   * The chat as plain JSON, up to its last whole turn and without secrets, for `metier.chat({ from })` in any process. Signed:
-   * one that was changed on the way is read, but trusted with less.
+   * The chat as plain JSON, up to its last whole turn and without secrets, for `metier.chat({ from })` in any process.
+   * Signed: a changed one can be read, but is trusted less.
    */
   toJSON(): SavedChat;
   /**
-   * Another chat that goes on from here, or from an earlier turn, while this one stays as it is. It has the same skills and
-   * a copy of the files in the work folder, and asks anew for what was approved.
+   * Another chat that continues from here or an earlier turn, while this one stays unchanged. It has the same skills
+   * and a copy of the work folder's files, and asks again for approvals.
    */
   branch(options?: BranchOptions): Promise<Chat>;
 }
 
-/** From where a branch goes on. */
+/** Where a branch continues from. */
 export interface BranchOptions {
-  /** So many messages of the user stay, with their answers; 0: none. Default: all. */
+  /** How many user messages to keep, with their answers; 0: none. Default: all. */
   readonly turns?: number | undefined;
 }
 
-/** What can be called by `/name`. */
+/** Something that can be called with `/name`. */
 export interface ChatOffer {
-  /** What stands after the slash. */
+  /** The name after the slash. */
   readonly name: string;
   /** A skill, or a custom command from a file. */
   readonly kind: "skill" | "command";
   /** What it is for. */
   readonly description: string;
-  /** Which arguments it takes, such as `[file]`; absent when it does not say. */
+  /** Which arguments it takes, such as `[file]`; absent if it doesn't say. */
   readonly argumentHint?: string;
 }
 
-/** What a turn takes beside its message. */
+/** Options of a turn. */
 export interface SendOptions {
-  /** Cancels the turn; the chat goes on after it. */
+  /** Cancels the turn; the chat can continue. */
   readonly signal?: AbortSignal | undefined;
-  /** A file that keeps the events of the main agent's turn, to be replayed by a chat of its own. */
+  /** A file to record the events of the main agent's turn, to be replayed by a chat. */
   readonly record?: string | undefined;
 }
 
 const SHORTEST_KEY = 32;
 
-/** Throws `UsageError` for an option that is not known, or cannot be used. */
+/** Throws `UsageError` for an unknown or invalid option. */
 export function checkChatOptions(options: ChatOptions): void {
   checkCallOptions("chat", options);
   const { instructions, history, keep, resume, from, signingKey } = options;
   const begins = Object.entries({ history, resume, from }).filter(([, value]) => value !== undefined);
   if (begins.length > 1) {
     const names = begins.map(([name]) => `\`${name}\``).join(" and ");
-    throw new UsageError(`A chat begins with one of ${names}, not with both.`);
+    throw new UsageError(`Start a chat with one of ${names}, not both.`);
   }
   if (instructions !== undefined && typeof instructions !== "string") {
-    throw new UsageError("`instructions` of `chat` must be a text.");
+    throw new UsageError("`instructions` of `chat` must be a string.");
   }
   if (resume !== undefined && typeof resume !== "string") {
-    throw new UsageError("`resume` of `chat` must be the id of a chat.");
+    throw new UsageError("`resume` of `chat` must be a chat id.");
   }
   if (keep !== undefined && typeof keep !== "boolean" && !isStore(keep)) {
     throw new UsageError("`keep` of `chat` must be `true`, `false`, or a store with `load` and `save`.");
   }
   if (signingKey !== undefined && (typeof signingKey !== "string" || signingKey.length < SHORTEST_KEY)) {
     throw new UsageError(
-      `\`signingKey\` of \`chat\` must be a text of at least ${SHORTEST_KEY} characters.`,
+      `\`signingKey\` of \`chat\` must be a string of at least ${SHORTEST_KEY} characters.`,
       {
-        hint: "Make one with `openssl rand -hex 32`, and keep it where the other secrets of the server are.",
+        hint: "Generate one with `openssl rand -hex 32`, and keep it with the server's other secrets.",
       },
     );
   }
@@ -204,7 +204,7 @@ function isStore(value: unknown): value is ChatStore {
   return typeof load === "function" && typeof save === "function";
 }
 
-/** How many messages of the user a branch keeps. */
+/** How many user messages a branch keeps. */
 export function readBranch(options: BranchOptions, most: number): number {
   checkCallOptions("chat.branch", options);
   const { turns = most } = options;

@@ -1,7 +1,7 @@
 /**
- * One turn of a chat: a run without a skill, in which the main agent answers one message. Skills that it uses see no more
- * than the chat does, count for its budget, and pre-approve nothing beyond this turn. And what `/name` in a message calls,
- * which may not need the main agent at all.
+ * One turn of a chat: a run without a skill in which the main agent answers one message. Skills it uses see no more
+ * than the chat does, count toward its budget, and pre-approve nothing beyond this turn. Also handles `/name` in a
+ * message, which may not need the main agent.
  */
 import { presentFields } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
@@ -40,14 +40,14 @@ import { failedResult, type RunResult, refusedResult } from "./run-result.ts";
 import { ownTools } from "./run-tools.ts";
 import { chatPrompt } from "./system-prompt.ts";
 
-/** What all turns of one chat have in common. */
+/** What all turns of a chat share. */
 export interface ChatState {
   readonly host: RunHost;
   readonly options: ChatOptions;
   readonly model: ResolvedModel;
   readonly memory: ConversationMemory;
   readonly budget: Budget;
-  /** Calls the user has agreed to for the whole conversation. */
+  /** Calls the user approved for the whole conversation. */
   readonly approved: Set<string>;
   readonly redactor: Redactor;
   /** Of the skills whose instructions are in the conversation. */
@@ -66,11 +66,11 @@ interface ChatTurnOrder extends SendOptions, TurnMessage {
   /** The run whose work folder all turns use. */
   readonly workRunId: string;
   readonly history: readonly ModelMessage[];
-  /** The message as the user typed it: without the instructions that a `/name` added. */
+  /** The message as typed: without the instructions that a `/name` added. */
   readonly userMessage: string;
   /** For a turn that only writes: its own system prompt, and no tools. */
   readonly writesAs?: string | undefined;
-  /** Its journal, for a turn that is to survive this process. */
+  /** Its journal, for a turn that must survive this process. */
   readonly durable?: DurableRunParts | undefined;
 }
 
@@ -82,7 +82,7 @@ export function runTurn(state: ChatState, order: ChatTurnOrder): Promise<Carried
   return carryOut(given, (start) => decideTurn(state, order, start));
 }
 
-/** Decided for each turn anew, since the config may have changed. */
+/** Decided again for each turn, because the config may have changed. */
 async function decideTurn(
   state: ChatState,
   { message, history, lists, writesAs }: ChatTurnOrder,
@@ -144,13 +144,13 @@ function openApprovals(
   return createApprovals({ skill: CHAT.skill.name, remembered, sessionRules, queue, approve });
 }
 
-/** A replay answers each turn from the next one that was recorded. */
+/** A replay answers each turn from the next recorded one. */
 function modelFor(runId: string, { model }: ChatState, { workDir, cwd }: World): ResolvedModel {
   if (model.replay === undefined) return model;
   return { ...model, model: model.replay.modelFor({ runId, skill: CHAT.skill.name, workDir, cwd }) };
 }
 
-/** The user's own conversation, as logs name it. */
+/** The user's own conversation, as named in logs. */
 const CHAT: RunSubject = {
   skill: { name: "chat", location: "" },
   source: "user",
@@ -160,7 +160,7 @@ const CHAT: RunSubject = {
   env: {},
 };
 
-/** What a skill that is started in a chat has of it. */
+/** What a skill started in a chat gets from it. */
 function inheritOptions(options: ChatOptions): Omit<RunRequest, "skill"> {
   const { caller, approve, askUser, confirm, tools, write, onEvent } = options;
   return { caller, approve, askUser, confirm, tools, write, onEvent };
@@ -169,11 +169,11 @@ function inheritOptions(options: ChatOptions): Omit<RunRequest, "skill"> {
 interface TurnFacts {
   readonly runId: string;
   readonly signal: AbortSignal | undefined;
-  /** Whether a `/name` is nothing but text. */
+  /** Whether a `/name` is only text. */
   readonly isPlain?: boolean;
 }
 
-/** What the main agent is told; or, when it is not needed, how the turn ended. Pasted text can hold marks like ours. */
+/** What the main agent is told; or, if it isn't needed, how the turn ended. Pasted text can contain marks like ours. */
 export async function readMessage(
   typed: string,
   state: ChatState,
@@ -186,7 +186,7 @@ export async function readMessage(
   switch (outcome.kind) {
     case "inline": {
       const { skill } = outcome.prepared;
-      // Its files can be read in the conversation from now on, and its scripts started.
+      // From now on, its files can be read in the conversation, and its scripts started.
       if (hasFolder(skill)) state.skillFolders.add(skill.directory);
       const message = `${neutralise(text.trim())}\n\n${outcome.text}`;
       return done({ message, lists: [skillLists(outcome.prepared)] });
@@ -201,7 +201,7 @@ export async function readMessage(
   }
 }
 
-/** The user's own call: what the chat's agent may do does not limit it, but an untrusted text in the chat does. */
+/** The user's own call: it isn't limited by what the chat's agent may do, but by an untrusted text in the chat. */
 function callSkill(
   { name, line }: Slash,
   typed: string,
@@ -233,17 +233,17 @@ async function callCommand(
 
 interface Slash {
   readonly name: string;
-  /** What stands behind it, as it was typed. */
+  /** What follows it, as typed. */
   readonly line: string;
 }
 
-/** `undefined` for a message: a path has a second slash, and a space before the first one makes it plain text. */
+/** `undefined` for a message: a path has a second slash, and a leading space makes it plain text. */
 export function readSlash(text: string): Slash | undefined {
   const [, name, line = ""] = /^\/([\p{L}\p{N}._:-]+)(?:\s+([\s\S]*))?$/u.exec(text.trimEnd()) ?? [];
   return name === undefined ? undefined : { name, line };
 }
 
-/** By name; a skill hides the command of its name. */
+/** By name; a skill hides a command with its name. */
 export async function listOffers(host: RunHost, caller: Caller): Promise<readonly ChatOffer[]> {
   const config = host.config();
   const skills = host.userSkills().filter((skill) => decideAccess(skill, caller, config) === undefined);
@@ -271,7 +271,7 @@ function commandLists({ name, location, trust, manifest }: CustomCommand): ToolL
   };
 }
 
-/** What a user may call by `/name` in a chat: skills and custom commands, and the answer to a name that is neither. */
+/** The answer to a `/name` that is neither a skill nor a custom command. */
 function refuseSlash(name: string, offers: readonly ChatOffer[]): InvocationRefusal {
   const names = offers.map((offer) => offer.name);
   const near = nearestNames(name, names);
@@ -282,7 +282,7 @@ function refuseSlash(name: string, offers: readonly ChatOffer[]): InvocationRefu
     hint:
       near.length > 0
         ? `Did you mean ${near.map((other) => `\`/${other}\``).join(" or ")}?`
-        : "`/skills` lists what there is. A message that begins with `/` needs a space before it.",
+        : "`/skills` lists them. To send a message that starts with `/`, put a space before it.",
     data: { skill: name, near },
     also: [],
   };

@@ -1,6 +1,6 @@
 /**
- * A conversation with a main agent that may use every usable skill. Keeps what the turns share: history, memory, budget,
- * model. A turn that did not end well is a value, and the conversation goes on after it.
+ * A conversation with a main agent that may use every usable skill. Keeps what the turns share: history, memory,
+ * budget, model. A turn that failed is a value, and the conversation continues after it.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { MetierError, UsageError } from "@metier/base/errors";
@@ -54,9 +54,9 @@ import { limitedResult, type RunResult } from "./run-result.ts";
 import { createOwnCommand, givenSecrets } from "./run-secrets.ts";
 
 /**
- * Throws `MetierError` with the code `model.unavailable` when there is no model to talk with, `model.unknown` when its name is
- * not known, `model.no-price` or `runs.day-budget` when its cost is limited and that cannot be kept or is used up; and
- * `UsageError` when the chat that is to go on is not there.
+ * Throws `MetierError` with the code `model.unavailable` if there is no model, `model.unknown` if its name is unknown,
+ * and `model.no-price` or `runs.day-budget` if its cost is limited and the limit can't be enforced or is used up; and
+ * `UsageError` if the chat to continue doesn't exist.
  */
 export async function createChat(given: RunHost, options: ChatOptions = {}): Promise<Chat> {
   checkChatOptions(options);
@@ -72,7 +72,7 @@ export async function createChat(given: RunHost, options: ChatOptions = {}): Pro
   return makeChat(given, state, beginKept(begun, asked), resumed);
 }
 
-/** A chat over what its turns share; what is kept changes with each of them. */
+/** A chat over what its turns share; what is kept changes with each turn. */
 function makeChat(given: RunHost, first: ChatState, kept: Kept, resumed?: Chat["resumed"]): Chat {
   let state = first;
   const { host, options, budget, redactor } = state;
@@ -124,11 +124,11 @@ function makeChat(given: RunHost, first: ChatState, kept: Kept, resumed?: Chat["
 
 function checkMessage(call: "chat.send" | "chat.stream", text: string, options: SendOptions): void {
   checkCallOptions(call, options);
-  if (typeof text !== "string") throw new UsageError(`\`${call}\` takes the message as a text.`);
+  if (typeof text !== "string") throw new UsageError(`\`${call}\` takes the message as a string.`);
   if (text.trim() === "") throw new UsageError("The message is empty.");
 }
 
-/** A skill that is called by `/name` may run in isolation, and then it is not given the files of the chat. */
+/** A skill called with `/name` may run in isolation, and then it doesn't get the chat's files. */
 function nextRunId(kept: Kept, text: string): string {
   return (readSlash(text) === undefined ? kept.nextRunId : undefined) ?? createRunId();
 }
@@ -138,11 +138,11 @@ type OnEvent = NonNullable<ChatOptions["onEvent"]>;
 function tellBoth(first: OnEvent, second: OnEvent | undefined): OnEvent {
   return (event) => {
     first(event);
-    return second?.(event); // Whoever calls it hears of its fault, also by a promise.
+    return second?.(event); // Returned, so that a rejected promise is noticed too.
   };
 }
 
-/** What a branch keeps, and its own copy of the files. */
+/** What a branch keeps, with its own copy of the files. */
 function branchKept(kept: Kept, turns: number, { places }: RunHost): Kept {
   const { workRunId } = kept;
   const nextRunId = workRunId === undefined ? undefined : createRunId();
@@ -155,7 +155,7 @@ function branchKept(kept: Kept, turns: number, { places }: RunHost): Kept {
   return { ...kept, id: createRunId(), history, turns: left, workRunId: undefined, nextRunId };
 }
 
-/** Nothing that changes is shared: neither what is active nor what was allowed; an untrusted skill stays one. */
+/** Shares nothing that changes: neither active skills nor approvals; an untrusted skill stays untrusted. */
 function branchState(given: RunHost, state: ChatState, { history }: Kept): ChatState {
   const { options, memory, budget } = state;
   const { usage, cost, isPriced } = budget;
@@ -174,7 +174,7 @@ function branchState(given: RunHost, state: ChatState, { history }: Kept): ChatS
 
 type OneAtATime = <Value>(work: () => Promise<Value>) => Promise<Value>;
 
-/** Throws at once, not by the promise, when there is something under way. */
+/** Throws immediately, not through the promise, if something is in progress. */
 function createOneAtATime(): OneAtATime {
   let isBusy = false;
   const run = async <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -186,8 +186,8 @@ function createOneAtATime(): OneAtATime {
   };
   return (work) => {
     if (isBusy) {
-      throw new UsageError("A turn of this chat is under way.", {
-        hint: "Wait for it, or cancel it by its signal.",
+      throw new UsageError("A turn of this chat is already running.", {
+        hint: "Wait for it, or cancel it with its signal.",
       });
     }
     isBusy = true;
@@ -195,7 +195,7 @@ function createOneAtATime(): OneAtATime {
   };
 }
 
-/** What was used before counts for the conversation, but not again for the host it goes on in. */
+/** Earlier usage counts for the conversation, but not again for the host it continues in. */
 function openChatBudget(
   host: RunHost,
   { limits = {} }: ChatOptions,
@@ -230,7 +230,7 @@ export function openState(
   const budget = openChatBudget(host, options, resumed ?? { usage: NO_USAGE });
   const active = (resumed?.activations ?? []).map(({ name }) => name);
   const skills = host.library.skills().filter(({ name }) => active.includes(name));
-  // A skill that is gone or is not trusted any more counts as untrusted: its text is still there.
+  // A skill that is gone or no longer trusted counts as untrusted: its text is still there.
   const doubtful = active.find((name) => {
     const skill = skills.find((known) => known.name === name);
     return skill === undefined || host.trustNow(skill) !== "trusted";
@@ -251,7 +251,7 @@ export function openState(
   };
 }
 
-/** Each turn is checked, too, as the config may change; but a conversation that cannot begin is said at once. */
+/** Each turn is checked too, because the config may change; but a conversation that can't start fails immediately. */
 function checkSpending({ host, options, model, budget }: ChatState): void {
   const { maxConversationTokens: _, maxConversationCost: __, ...wishes } = options.limits ?? {};
   const limits = chooseLimits(host.config(), wishes);
@@ -300,12 +300,12 @@ export async function takeTurn(
   const { workRunId, history } = kept;
   const told = { ...read.value, history, userMessage: text };
   const outcome = await runTurn(state, { runId, workRunId, ...told, signal, record, durable });
-  if (outcome.left !== undefined) return outcome.result; // It goes on elsewhere; nothing of it is remembered here.
+  if (outcome.left !== undefined) return outcome.result; // It continues elsewhere; nothing of it is remembered here.
   const faults = await remember(closeTurn(told.message, outcome));
   return explain(outcome.result, faults, outcome.limitMessage);
 }
 
-/** A turn of its own that writes a summary, which takes the place of the history. Without one everything stays. */
+/** A separate turn that writes a summary, which replaces the history. Without one, everything stays. */
 async function compact({ signal, record }: SendOptions, state: ChatState, kept: Kept): Promise<ChatTurn> {
   const { conversation } = state.memory;
   const runId = createRunId();
@@ -330,13 +330,13 @@ async function compact({ signal, record }: SendOptions, state: ChatState, kept: 
   const notice = noticeOf(result, state.budget, limitMessage);
   if (notice !== undefined) return { ...result, notice };
   if (result.text.trim() === "")
-    return { ...result, notice: "The model wrote no summary; nothing was changed." };
+    return { ...result, notice: "The model returned no summary; nothing changed." };
   kept.history = compactHistory(kept.history, conversation.activations, result.text);
   forgetAbsent(conversation, kept.history);
   return { ...result, diagnostics: [...result.diagnostics, ...(await keepTurns(state, kept))] };
 }
 
-/** Of a replay no recorded turn is taken yet: each turn takes the next one when it begins. */
+/** No recorded turn is used yet: each turn takes the next one when it starts. */
 const NO_TURN = { runId: "", skill: "" } as const;
 
 export async function openModel(host: RunHost, asked: ChatOptions["model"]): Promise<ResolvedModel> {
@@ -371,9 +371,9 @@ function noticeOf(
       return "Cancelled.";
     case "limited": {
       const used = budget.reached();
-      if (used) return `Stopped: ${used.message}. Begin a new conversation, or allow this one more.`;
+      if (used) return `Stopped: ${used.message}. Start a new conversation, or raise the limit.`;
       const what = limitMessage ?? `the skill \`${skill}\` reached its limit of ${limit}`;
-      return `Stopped: ${what}. Another message goes on from here.`;
+      return `Stopped: ${what}. Send another message to continue.`;
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What all runs of a day may cost together (`[runs] max-cost-per-day`), counted from the kept logs, or the ledger where no logs are kept: so it
- * holds for runs of other processes, too, and for those that were killed.
+ * What all runs of a day may cost together (`[runs] max-cost-per-day`), counted from the kept logs, or the ledger if no
+ * logs are kept: so it includes runs of other processes and killed ones.
  */
 import { done, type Result, refused } from "@metier/base/result";
 import { showCost } from "@metier/base/text";
@@ -11,7 +11,7 @@ import type { ResolvedModel } from "../model/model-request.ts";
 import { type Budget, type BudgetLimits, createBudget, NO_USAGE } from "./run-limits.ts";
 import type { RunHost } from "./run-request.ts";
 
-/** What a run may spend, within what those around it and the day may; or why it does not start. */
+/** What a run may spend, within the limits of its callers and the day; or why it doesn't start. */
 export function openBudget(
   host: Pick<RunHost, "places" | "config">,
   model: ResolvedModel,
@@ -26,11 +26,11 @@ export function openBudget(
   return fault ? refused(fault) : done(budget);
 }
 
-/** A limit that cannot be read is not the same as none: before a model is chosen, as the choice may be wrong with it. */
+/** An unreadable limit isn't the same as none. Checked before a model is chosen, because that may be wrong too. */
 export function refuseWrongLimits({ config }: Pick<RunHost, "config">): SpendingFault | undefined {
   const [wrong] = config().wrongLimits ?? [];
   if (wrong === undefined) return undefined;
-  const hint = "Correct it, then try again; `metier doctor` lists every problem.";
+  const hint = "Correct it and try again; `metier doctor` lists every problem.";
   return { code: "config.invalid", message: `Not started: ${wrong}`, hint };
 }
 
@@ -49,11 +49,11 @@ function openDayBudget(
     },
     isPriced: true,
     limitsCost: true,
-    add: () => undefined, // The log of the run has it.
+    add: () => undefined, // The run's log has it.
     reached() {
       const spent = countSpent(places, now());
       if (spent < most) return undefined;
-      const message = `today's runs have cost ${showCost(spent)} of $${most} (\`runs.max-cost-per-day\`)`;
+      const message = `today's runs cost ${showCost(spent)} of $${most} (\`runs.max-cost-per-day\`)`;
       return { limit: "cost", message };
     },
   };
@@ -65,7 +65,7 @@ interface SpendingFault {
   readonly hint: string;
 }
 
-/** Why a run does not start: what it may spend is used up already, or nobody could tell what it spends. */
+/** Why a run doesn't start: its budget is used up, or its cost can't be known. */
 function refuseSpending(
   budget: Pick<Budget, "limitsCost">,
   day: Budget | undefined,
@@ -74,7 +74,7 @@ function refuseSpending(
   if (budget.limitsCost && pricing === undefined && !isFree) {
     return {
       code: "model.no-price",
-      message: `The cost is limited, but no price is known for \`${id}\`, so nothing could keep the limit.`,
+      message: `The cost is limited, but no price is known for \`${id}\`, so the limit cannot be enforced.`,
       hint: `Set \`input-price\` and \`output-price\` under \`[models.${alias}]\` (0 if it is free), or limit tokens instead.`,
     };
   }
@@ -83,7 +83,7 @@ function refuseSpending(
   return {
     code: "runs.day-budget",
     message: `Not started: ${used.message}.`,
-    hint: "Wait until tomorrow, or raise `max-cost-per-day` under `[runs]` of your config.",
+    hint: "Wait until tomorrow, or raise `max-cost-per-day` under `[runs]` in your config.",
   };
 }
 
@@ -93,7 +93,7 @@ function countSpent(places: RunHost["places"], now: Date): number {
   return countCost(places, since) + countLedger(places, since);
 }
 
-/** Where the user is. */
+/** In the user's time zone. */
 function startOfDay(now: Date): number {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
 }

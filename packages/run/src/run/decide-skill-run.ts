@@ -1,6 +1,6 @@
 /**
- * Everything that the run of a skill needs, decided before it starts: agent, place, model, tools and their policy, hooks,
- * limits and prompt. `--dry-run` shows what this decides; `carry-out.ts` carries it out.
+ * Everything a skill's run needs, decided before it starts: agent, place, model, tools and their policy, hooks, limits
+ * and prompt. `--dry-run` shows this; `carry-out.ts` carries it out.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { done, type Result, refused } from "@metier/base/result";
@@ -101,7 +101,7 @@ function refuseHere(
   return wrong && failedResult(runId, prepared, wrong);
 }
 
-/** Closed with whatever else the run has opened. */
+/** Closed with everything else the run opened. */
 async function openPlace(
   { skill, trust }: PreparedInvocation,
   given: RunGiven,
@@ -149,7 +149,7 @@ interface Equipment {
   readonly hooks: ReturnType<typeof findHooks>;
 }
 
-/** Its tools, what may be done with them, and the hooks around them. */
+/** Its tools, their policy, and the hooks around them. */
 async function equip(
   decided: DecidedRun,
   given: RunGiven,
@@ -166,7 +166,7 @@ async function equip(
   return done({ tools: policy.visible([...others, ...toolsets.tools]), toolsets, policy, hooks });
 }
 
-/** For a small model: those that the skill names, or that its text needs. */
+/** For a small model: the tools that the skill names, or that its text needs. */
 function trimTools(
   tools: readonly Tool[],
   { skill, instructions }: PreparedInvocation,
@@ -177,7 +177,7 @@ function trimTools(
   return chooseLeanTools(tools, { named: [...allowedTools, ...requiredTools], instructions, others });
 }
 
-/** Whether tools are missing that a skill with toolsets requires; of other skills this was asked before. */
+/** Whether tools that a skill with toolsets requires are missing; for other skills, this was checked before. */
 function refuseWithout(
   skill: Skill,
   others: readonly Tool[],
@@ -241,11 +241,11 @@ function firstMessage({ message, input }: PreparedInvocation): string {
 
 interface ChosenAgent {
   readonly agent?: NamedAgent;
-  /** The instructions it is given beforehand, wrapped. */
+  /** The preloaded instructions, wrapped. */
   readonly preloaded?: string;
 }
 
-/** The agent a fork names, with the skills it is given beforehand; a fork that names none gets a temporary one. */
+/** The agent that a fork names, with its preloaded skills; a fork that names none gets a temporary one. */
 async function chooseAgent(
   { skill }: PreparedInvocation,
   host: RunHost,
@@ -260,8 +260,8 @@ async function chooseAgent(
     manifestOf: (other) => host.library.skills().find((known) => known.name === other)?.manifest,
   });
   if (cycle) {
-    const message = `Skill \`${skill.name}\` would come back to itself: ${describeCycle(cycle)}.`;
-    return refused({ code: "agent.cycle", message, hint: "Take one of them out of an agent's `skills`." });
+    const message = `Skill \`${skill.name}\` would start itself again: ${describeCycle(cycle)}.`;
+    return refused({ code: "agent.cycle", message, hint: "Remove one of them from an agent's `skills`." });
   }
   const agent = found.value;
   const loaded = await preloadSkills(agent, (other) => host.library.getInstructions(other));
@@ -270,7 +270,7 @@ async function chooseAgent(
   return fault ? refused(fault) : done({ agent, preloaded: loaded.value.text });
 }
 
-/** The text of a skill that is not for this model, or not trusted, must not come in by way of an agent. */
+/** The text of a skill that isn't for this model, or isn't trusted, must not enter through an agent. */
 function refuseGiven(
   { name }: NamedAgent,
   given: readonly string[],
@@ -282,7 +282,7 @@ function refuseGiven(
   const skill = usable.get(other);
   return {
     code: "agent.missing",
-    message: `The agent \`${name}\` is given the skill \`${other}\` beforehand, which is ${skill ? "untrusted" : "not for this model"}.`,
-    hint: skill?.trust.reason ?? "Take it out of the agent's `skills`.",
+    message: `The agent \`${name}\` preloads the skill \`${other}\`, which is ${skill ? "untrusted" : "not for this model"}.`,
+    hint: skill?.trust.reason ?? "Remove it from the agent's `skills`.",
   };
 }

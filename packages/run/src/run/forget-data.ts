@@ -1,6 +1,6 @@
 /**
- * What is kept for users goes with the user: the data folders of skills, those in which their commands were run, and the
- * folders of the user's own runs.
+ * Deletes what is kept for a user: skills' data folders, the folders in which their commands ran, and the user's own
+ * runs.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -25,14 +25,14 @@ export function forgetUserData(places: DataPlaces, user: ForgottenUser): void {
   forgetRuns(places, ({ userId }) => userId === owner);
 }
 
-/** Of all users of a tenant. Ids of tenants are plain, so that the names of their users' folders begin alike. */
+/** Of all users of a tenant. Tenant ids are plain, so the names of their users' folders share a prefix. */
 export function forgetTenantData(places: DataPlaces, tenantId: string): void {
   const [start = ""] = folderName(ownerOf({ tenantId, userId: "" }) ?? "").split("@");
   removeWhere(places, (other) => other.startsWith(`user-${start}`));
   forgetRuns(places, (run) => run.tenantId === tenantId);
 }
 
-/** As their logs say. One whose log is not to be read goes when it is old. */
+/** As their logs say. A run whose log can't be read is removed when it is old. */
 function forgetRuns(places: DataPlaces, isMeant: (run: RunSummary) => boolean): void {
   const ids = listRuns(places).filter(isMeant);
   for (const { runId } of ids) tryToRemove(runFolder(places, runId).folder);

@@ -1,6 +1,6 @@
 /**
- * What a run may reach beyond its own folders: what the user's config grants, cut down to what the skill declares, to its
- * trust and to its caller. Decides only; `buildWorld` still hides and protects whatever lies in a granted folder.
+ * What a run may reach beyond its own folders: what the user's config grants, limited to what the skill declares, its
+ * trust and its caller. It only decides; `buildWorld` still hides and protects parts of a granted folder.
  */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -16,9 +16,9 @@ interface ReachInput {
   /** Already lowered to its caller's. */
   readonly trust: Trust;
   readonly config: Pick<Config, "sandbox" | "skills">;
-  /** Absent in a conversation of the user's own, which has what any trusted skill has. */
+  /** Absent in the user's own conversation, which has what any trusted skill has. */
   readonly skill?: Pick<Skill, "name" | "manifest"> | undefined;
-  /** Where relative paths of a manifest start. */
+  /** Where a manifest's relative paths start. */
   readonly cwd: string;
   readonly places: Pick<Places, "home">;
   /** The domains of the run that starts this one. */
@@ -26,11 +26,11 @@ interface ReachInput {
 }
 
 interface GrantedReach {
-  /** By the manifest and by the skill's own table, as written. */
+  /** From the manifest and the skill's own table, as written. */
   readonly declared: Reach;
   /** Paths are real. */
   readonly granted: Reach;
-  /** Declared by the manifest, but not granted, or not all of it; paths are absolute. */
+  /** Declared in the manifest, but not or not fully granted; paths are absolute. */
   readonly missing: Reach;
 }
 
@@ -44,7 +44,7 @@ export function grantReach({ trust, config, skill, cwd, places, caller }: ReachI
   const absolute = (path: string): string => expandPath(path, places.home, base());
   const toPaths = ({ network, read, write }: Reach): Reach => ({
     network,
-    read: [...read, ...write].map(absolute), // Who writes, reads.
+    read: [...read, ...write].map(absolute), // Writing includes reading.
     write: write.map(absolute),
   });
   const offered = toPaths(unite(config.sandbox, own));
@@ -63,18 +63,20 @@ export function grantReach({ trust, config, skill, cwd, places, caller }: ReachI
     read: readable.filter((path) => !writable.some((folder) => isInside(path, folder))),
     write: writable,
   };
-  // What is withheld from an untrusted skill is said elsewhere.
+  // What is withheld from an untrusted skill is reported elsewhere.
   const missing = written && mayReach ? findMissing(toPaths(written), offered) : NOTHING;
   return { declared, granted, missing };
 }
 
-/** Paths as `buildWorld` takes them. They are real: one that is a link by now is not what was granted. */
+/** Paths as `buildWorld` takes them. They are real: one that has become a link isn't what was granted. */
 export function grantedPaths({ read, write }: Reach): Pick<WorldRequest, "grantedRead" | "grantedWrite"> {
   const isInPlace = (path: string): boolean => realPathOr(path) === path;
   return { grantedRead: read.filter(isInPlace), grantedWrite: write.filter(isInPlace) };
 }
 
-/** One diagnostic that says what to write where. What the run sees anyway, such as its working directory, is not missing. */
+/**
+ * One diagnostic that says what to write where. What the run sees anyway, such as its working directory, isn't missing.
+ */
 export function reportMissing(
   skill: Pick<Skill, "name" | "location">,
   missing: Reach,
@@ -82,7 +84,7 @@ export function reportMissing(
   configFile: string,
 ): readonly Diagnostic[] {
   const write = missing.write.filter((path) => accessTo(world, resolveReal(path)) !== "write");
-  const asked = write.map(resolveReal); // Who writes, reads.
+  const asked = write.map(resolveReal); // Writing includes reading.
   const read = missing.read
     .filter((path) => accessTo(world, resolveReal(path)) === "none")
     .filter((path) => !asked.some((folder) => isInside(resolveReal(path), folder)));
@@ -99,8 +101,8 @@ export function reportMissing(
       code: "sandbox.not-granted",
       severity: "warning",
       path: skill.location,
-      message: `\`${skill.name}\` declares what the config does not grant, or not all of it: ${shown.join("; ")}.`,
-      hint: `To grant it, add below \`[${formatKeyPath(["skills", skill.name, "sandbox"])}]\` in \`${configFile}\`: ${settings.join(", ")}.`,
+      message: `\`${skill.name}\` declares more than the config grants: ${shown.join("; ")}.`,
+      hint: `To grant it, add under \`[${formatKeyPath(["skills", skill.name, "sandbox"])}]\` in \`${configFile}\`: ${settings.join(", ")}.`,
     },
   ];
 }
@@ -124,12 +126,12 @@ function unite(...reaches: readonly (Partial<Reach> | undefined)[]): Reach {
   return { network: all("network"), read: all("read"), write: all("write") };
 }
 
-/** Of a path that is not there yet, the links that lead to it are followed. */
+/** For a path that doesn't exist yet, the links leading to it are followed. */
 export function resolveReal(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    const parent = dirname(path); // Whoever needs it to be there says that it is not.
+    const parent = dirname(path); // Whoever needs it reports that it is missing.
     return parent === path ? path : join(resolveReal(parent), basename(path));
   }
 }

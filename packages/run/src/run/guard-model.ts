@@ -1,6 +1,6 @@
 /**
- * The model as a run talks to it. Everything that goes to the provider passes the redaction gate here, everything that
- * comes back does too, and both become events. Nothing else in a run speaks with a model.
+ * The model as a run uses it. Everything sent to the provider and everything returned passes the redaction gate here,
+ * and both become events. Nothing else in a run talks to a model.
  */
 import type {
   LanguageModelV4,
@@ -19,24 +19,24 @@ import { type ReadPart, type RetryOptions, retryModel } from "../model/retry.ts"
 interface ModelGuard {
   readonly redactor: Redactor;
   emit(event: RunEventBody): void;
-  /** After each answer: what it cost, where a price is known. */
+  /** After each answer: its cost, if a price is known. */
   onUsage(usage: TokenUsage): number | undefined;
-  /** Each piece of text as it comes. */
+  /** Each piece of text as it arrives. */
   onText(text: string): void;
-  /** Each piece of whatever the model writes: text, reasoning, input of tools. */
+  /** Each piece of anything the model writes: text, reasoning, tool input. */
   onOutput(piece: string): void;
-  /** Keeps each answer, which has passed the gate by then, before its calls and its end are seen. */
+  /** Stores each answer, which has then passed the gate, before its calls and its end are seen. */
   readonly keepAnswer?: RetryOptions["keepAnswer"] | undefined;
 }
 
 export interface GuardedModel extends LanguageModelV4 {
-  /** How often the model was asked. */
+  /** How many times the model was asked. */
   readonly steps: number;
-  /** A step that was taken before: counted, not asked. */
+  /** A step taken earlier: counted, not asked. */
   skip(prompt: LanguageModelV4Prompt): void;
 }
 
-/** It is asked again after a passing fault. */
+/** Retried after a transient error. */
 export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedModel {
   let steps = 0;
   let known = 0;
@@ -68,14 +68,14 @@ export function guardModel(model: LanguageModelV4, guard: ModelGuard): GuardedMo
     },
     doStream: async (options) => retried.doStream(ask(options)),
     doGenerate() {
-      throw new Error("A run streams its model; it is never asked for a whole answer at once.");
+      throw new Error("A run always streams its model's answer.");
     },
   };
 }
 
 /**
- * Reads an answer part by part, and gives on what of each may be seen. Whoever follows the run hears each piece of text here;
- * the loop gets the text of a block in one piece, since each part costs it a dozen waits.
+ * Reads an answer part by part and passes on what may be seen. Listeners get each piece of text here; the loop gets a
+ * block's text in one piece, because each part costs it a dozen waits.
  */
 function createAnswerReader(
   step: number,
@@ -87,19 +87,19 @@ function createAnswerReader(
   const parts: MessagePart[] = [];
   const blocks = new Map<string, TextBlock>();
   const thoughts = new Map<string, RedactionStream>();
-  /** Calls whose input came piece by piece, and is counted already. */
+  /** Calls whose input arrived in pieces and is already counted. */
   const pieced = new Set<string>();
   return (part) => {
     switch (part.type) {
       case "stream-start":
-        return [{ ...part, warnings: [] }]; // The SDK would print them beside our own output.
+        return [{ ...part, warnings: [] }]; // The SDK would print them into our own output.
       case "text-start":
         blocks.set(part.id, { gate: redactor.stream(), text: "", passed: 0 });
         return [part];
       case "text-delta": {
         const block = blocks.get(part.id);
         tellText(block, block?.gate.push(part.delta), step, guard);
-        // A loop that was stopped looks up at the next part.
+        // A stopped loop notices at the next part.
         return abortSignal?.aborted ? passText(part.id, block) : [];
       }
       case "text-end": {
@@ -139,7 +139,7 @@ interface TextBlock {
   readonly gate: RedactionStream;
   /** What has passed the gate. */
   text: string;
-  /** How much of it the loop has. */
+  /** How much of it the loop has received. */
   passed: number;
 }
 
@@ -198,7 +198,7 @@ function passThought(
   return [...(rest ? [{ type: "reasoning-delta", id: part.id, delta: rest } as const] : []), part];
 }
 
-/** What the model wrote as the tool's input; text that is no JSON is kept as it is. */
+/** The tool input the model wrote; text that isn't JSON is kept as is. */
 function parseInput(input: string): Json {
   try {
     return JSON.parse(input) as Json;
@@ -207,7 +207,7 @@ function parseInput(input: string): Json {
   }
 }
 
-/** Some local servers count nothing: then an estimate, which is an upper bound, stands in, so that limits hold. */
+/** Some local servers count nothing: then an estimate, an upper bound, is used, so that limits apply. */
 function toUsage(
   { inputTokens, outputTokens }: LanguageModelV4Usage,
   prompt: LanguageModelV4Prompt,

@@ -1,7 +1,7 @@
 /**
- * The tools of a host that has a loop of its own, held to what the skills say that its model follows: `disallowed-tools`
- * takes away whole tools, and refuses single calls where it has a scope. Decides and says why; adapters carry it out.
- * Whatever the host does not hold is reported, and where it cannot look at single calls, the whole tool goes.
+ * Restricts the tools of a host with its own loop to what the skills its model follows allow: `disallowed-tools`
+ * removes whole tools, and refuses single calls if it has a scope. It decides and gives reasons; adapters enforce it.
+ * What the host doesn't enforce is reported, and if it can't check single calls, the whole tool is removed.
  */
 import type { Diagnostic, WriteLog } from "@metier/base/diagnostic";
 import { showNames } from "@metier/base/text";
@@ -11,39 +11,41 @@ import { readToolName, type ToolInput } from "../tools/tool.ts";
 import { createToolPolicy } from "../tools/tool-policy.ts";
 import { followedLists } from "./run-policy.ts";
 
-/** Looks at calls of the host's tools before they are made. */
+/** Checks calls of the host's tools before they are made. */
 export interface ToolGuard {
-  /** Whether a call of this tool may be refused now; `false`: every call may be made. */
+  /** Whether a call of this tool may be refused now; `false`: every call is allowed. */
   isHeld(tool: string): boolean;
-  /** Why this call must not be made, as the model is told; `undefined`: it may. `input`: an object, or JSON in a string. */
+  /**
+   * Why this call must not be made, as told to the model; `undefined`: it may. `input`: an object, or a JSON string.
+   */
   whyNot(tool: string, input: unknown): Promise<string | undefined>;
 }
 
 export interface ToolHold {
   readonly reports: readonly Diagnostic[];
-  /** Its instructions were given to the model, or asked for again: they are followed until the turn ends. */
+  /** Its instructions were given to the model, or requested again: they apply until the turn ends. */
   follow(prepared: PreparedInvocation): void;
-  /** Its instructions stand in the system prompt: they are followed in every turn. */
+  /** Its instructions are in the system prompt: they apply in every turn. */
   preload(prepared: PreparedInvocation): void;
   startTurn(): void;
   narrow<Name extends string>(tools: readonly Name[], skills?: readonly string[]): readonly Name[];
   guard(tools?: readonly string[], beyond?: readonly string[]): ToolGuard;
-  /** The same for the offer's own tools, which look at their calls themselves. */
+  /** The same for the offer's own tools, which check their own calls. */
   own(tools: readonly string[]): ToolGuard;
 }
 
 interface HoldSettings {
-  /** Where relative paths of scopes start. */
+  /** Where relative paths in scopes start. */
   readonly cwd: string;
   readonly log: WriteLog;
-  /** The skill of an MCP server in the conversation that nobody approved; asked at every call. */
+  /** The unapproved MCP server skill in the conversation; checked at every call. */
   readonly unapproved: () => string | undefined;
 }
 
 export function createToolHold(settings: HoldSettings): ToolHold {
   const reports = openReports(settings.log);
   const followed = createFollowed();
-  /** Tools of which this offer looks at single calls; `isWhole`: at all of them. */
+  /** Tools whose single calls this offer checks; `isWhole`: all tools. */
   const guarded = { names: new Set<string>(), isWhole: false };
   const beyond = new Set<string>();
   let isAsked = false;
@@ -103,7 +105,7 @@ export function createToolHold(settings: HoldSettings): ToolHold {
 
 interface Reports {
   readonly all: readonly Diagnostic[];
-  /** The same message once. */
+  /** Each message once. */
   add(diagnostic: Diagnostic): void;
 }
 
@@ -125,11 +127,11 @@ interface Followed {
   /** In every turn. */
   preload(prepared: PreparedInvocation): void;
   startTurn(): void;
-  /** Of what is preloaded and followed now, or of these skills in place of the followed ones. */
+  /** Of what is preloaded and followed now, or of these skills instead of the followed ones. */
   lists(skills?: readonly string[]): readonly ToolLists[];
 }
 
-/** The skills that the model follows. */
+/** The skills the model follows. */
 function createFollowed(): Followed {
   const known = new Map<string, PreparedInvocation>();
   const preloaded = new Set<string>();
@@ -163,10 +165,10 @@ interface DenyingRule {
   readonly list: ToolLists;
 }
 
-/** What starts code whoever has it: nothing that an unapproved server wrote may reach it. */
+/** Tools that start code in any host: nothing written by an unapproved server may reach them. */
 const EXECUTING: ReadonlySet<string> = new Set(["bash", "run_script"]);
 
-/** A host's `Bash`, `shell` or `Read` is meant by every name that means ours. */
+/** A host's `Bash`, `shell` or `Read` is meant by every name for ours. */
 function idOf(tool: string): string {
   const { name, known } = readToolName(tool);
   return known === "ours" ? name : tool;
@@ -185,11 +187,11 @@ async function refuseCall(
     return decision.message ?? `\`${tool}\` was not allowed: ${decision.rule}.`;
   } catch (fault) {
     const why = fault instanceof Error ? fault.message : String(fault);
-    return `\`${tool}\` was not allowed: it is not certain what this call does (${why}). Call it again, written plainly.`;
+    return `\`${tool}\` was not allowed: it is unclear what this call does (${why}). Call it again, written plainly.`;
   }
 }
 
-/** As hosts send it: an object or JSON in a string, with the path under one of its usual names. */
+/** As hosts send it: an object or a JSON string, with the path under one of its usual names. */
 function readInput(given: unknown): ToolInput {
   const value: unknown = typeof given === "string" && given.trim() !== "" ? JSON.parse(given) : given;
   const input = (typeof value === "object" && value !== null ? value : {}) as ToolInput;
@@ -197,20 +199,20 @@ function readInput(given: unknown): ToolInput {
   return path === undefined ? input : { ...input, path };
 }
 
-const GUIDE = 'How each adapter holds your tools stands in docs/guide/adapters.md, under "Narrowing".';
+const GUIDE = '"Narrowing" in docs/reference/adapters.md explains how each adapter restricts your tools.';
 
 function unheld(owner: string, path: string, patterns: readonly string[]): Diagnostic {
-  const message = `\`disallowed-tools\` of ${owner} (${showNames(patterns)}) is not enforced: the program has not put its tools under this offer.`;
+  const message = `\`disallowed-tools\` of ${owner} (${showNames(patterns)}) is not enforced: the program's tools are not part of this offer.`;
   return { code: "tools.unenforced", severity: "warning", message, path, hint: GUIDE };
 }
 
 function unreachable(tool: string, { written }: ToolRule, { owner, path }: ToolLists): Diagnostic {
-  const message = `\`${written}\` in \`disallowed-tools\` of ${owner} is not enforced for \`${tool}\`: the host carries it out where nothing here can stop it.`;
-  const hint = "Leave the tool out where such skills are offered, or disable the skill.";
+  const message = `\`${written}\` in \`disallowed-tools\` of ${owner} is not enforced for \`${tool}\`: the host runs it where Metier cannot stop it.`;
+  const hint = "Remove the tool where you offer such skills, or disable the skill.";
   return { code: "tools.unenforced", severity: "warning", message, path, hint };
 }
 
 function takenWhole(tool: string, { written }: ToolRule, { owner, path }: ToolLists): Diagnostic {
-  const message = `\`${written}\` in \`disallowed-tools\` of ${owner} takes \`${tool}\` away altogether: single calls of it are not looked at here.`;
+  const message = `\`${written}\` in \`disallowed-tools\` of ${owner} removes \`${tool}\` entirely: single calls are not checked here.`;
   return { code: "tools.scope-unenforceable", severity: "warning", message, path, hint: GUIDE };
 }

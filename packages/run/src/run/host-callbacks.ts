@@ -1,6 +1,6 @@
 /**
- * What the embedding program gave a run to hear and to answer with, wrapped once: a callback that throws or rejects ends
- * nothing. Its fault is a diagnostic of the run, once, and a line of the program's logger.
+ * The embedding program's callbacks for a run, wrapped once: one that throws or rejects ends nothing. Its error becomes
+ * a diagnostic of the run, once, and a line in the program's log.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -15,21 +15,21 @@ import {
 } from "@metier/base/diagnostic";
 import type { RunRequest } from "./run-request.ts";
 
-/** Wrapped already: a nested run is given those of the run that started it, which reports their faults. */
+/** Already wrapped: a nested run gets the callbacks of the run that started it, which reports their errors. */
 const wrapped = new WeakSet<object>();
 
 type Callbacks = Pick<RunRequest, "approve" | "askUser" | "confirm" | "onEvent" | "onProgress">;
 
 export interface HostCallbacks {
-  /** Calls a callback that only hears of something. */
+  /** Calls a callback that only receives something. */
   readonly tell: TellHost;
-  /** Those of a request, none of which harms any more; questions still fail, and their asker takes that for a no. */
+  /** A request's callbacks, made safe; questions can still fail, which counts as a no. */
   wrap<Request extends Callbacks>(request: Request): Request;
-  /** Hears of the faults from now on, and of those before. */
+  /** Receives errors from now on, and earlier ones. */
   listen(note: (diagnostic: Diagnostic) => void): void;
-  /** Gives promises that are about to reject the time to do so; waits for no callback that works longer. */
+  /** Gives promises that are about to reject time to do so; doesn't wait for slower callbacks. */
   settle(): Promise<void>;
-  /** After it, a fault is told to the logger or the process: the result has been given out. */
+  /** Afterwards, errors go to the logger or the process: the result has been returned. */
   end(): void;
 }
 
@@ -89,7 +89,7 @@ export function createHostCallbacks(runId: string, logger: Logger | undefined): 
   };
 }
 
-/** A question: its fault is reported, and still is one for whoever asks. */
+/** A question: its error is reported, and also reaches whoever asks. */
 function askHost<Given extends readonly unknown[], Answer>(
   question: (...given: Given) => Answer,
   report: (fault: unknown) => void,
@@ -115,4 +115,4 @@ function once<Callback extends (...given: never[]) => unknown>(
 }
 
 const HINT =
-  "The run itself is not affected. Further faults of this callback in this run are not reported; handle them in it.";
+  "The run itself is not affected. More errors from this callback in this run are not reported; handle them in the callback.";

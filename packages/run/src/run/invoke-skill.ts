@@ -1,6 +1,6 @@
 /**
- * From a request to its outcome: a skill that runs inline is answered with its text, one that runs in isolation with its
- * result, one that is refused with the reason. Nothing that happens in a run is thrown.
+ * From a request to its outcome: the text of an inline skill, the result of an isolated run, or the reason for a
+ * refusal. Nothing that happens in a run is thrown.
  */
 import type { Json } from "@metier/base/json";
 import { hasFolder, type SkillResource } from "@metier/skills";
@@ -24,9 +24,9 @@ import {
 import { type PrepareWish, prepareRequest } from "./run-tools.ts";
 
 interface InvokeOptions extends Omit<PrepareWish, "isDry"> {
-  /** Default: a new one. */
+  /** Default: a new id. */
   readonly runId?: string | undefined;
-  /** Default: durable like the run that starts it, if that is. */
+  /** Default: durable if the run that starts it is. */
   readonly durable?: DurableRunParts | undefined;
 }
 
@@ -36,7 +36,7 @@ export type InvokeSkill = (
   options?: InvokeOptions,
 ) => Promise<InvokeOutcome | LeftRun>;
 
-/** Of a request that is not durable. */
+/** For a request that isn't durable. */
 export async function invokeSkill(
   request: RunRequest,
   host: RunHost,
@@ -54,7 +54,7 @@ export async function invokeAnywhere(
   { asked, parent, runId = createRunId(), canRun = true, durable: own }: InvokeOptions = {},
 ): Promise<InvokeOutcome | LeftRun> {
   const host = hideRestricted(given, request.caller);
-  // Only a run can be held to a schema.
+  // Only a run can be checked against a schema.
   const wanted = request.output === undefined ? asked : "isolated";
   const outcome = await prepareRequest(request, host, { canRun, asked: wanted, parent });
   if (!outcome.ok) return { kind: "refused", refusal: outcome.refusal };
@@ -73,21 +73,21 @@ export async function invokeAnywhere(
   return { kind: "inline", text, prepared };
 }
 
-/** Of a run that ended in another process: what it used counts for whoever started it. */
+/** For a run that ended in another process: its usage counts for whoever started it. */
 function repeatResult(stored: Json, parent: RunParent | undefined): InvokeOutcome {
   const result = stored as unknown as RunResult;
   parent?.budget.add(result.usage, result.cost);
   return { kind: "run", result };
 }
 
-/** The outcome of a request for a run, whatever became of it. */
+/** The outcome of a request for a run. */
 export function resultOf(outcome: InvokeOutcome, runId: string): RunResult {
   if (outcome.kind === "refused") return refusedResult(runId, outcome.refusal);
   if (outcome.kind === "run") return outcome.result;
-  throw new Error("A run was asked for, and inline text was prepared.");
+  throw new Error("A run was requested, but inline text was prepared.");
 }
 
-/** What a run would be, without running: the folder that was made for it is taken away again. */
+/** What a run would be, without running: the folder created for it is removed again. */
 export async function planRun(
   request: RunRequest,
   given: RunHost,
@@ -107,12 +107,12 @@ export async function planRun(
   return { ok: true, outline };
 }
 
-/** What a text names beside itself. */
+/** The files a text refers to. */
 export function filesOf({ skill }: PreparedInvocation, { library }: RunHost): readonly SkillResource[] {
   return hasFolder(skill) ? library.listResources(skill.name).resources : [];
 }
 
-/** From the context of a run to what can be shown of it. */
+/** Turns a run's context into what can be shown of it. */
 async function outlineRun({ skill, trust, env }: PreparedInvocation, run: RunContext): Promise<RunOutline> {
   const { place, redactor } = run;
   const { sandbox, declared, granted, network, world } = place;
@@ -140,7 +140,7 @@ async function outlineRun({ skill, trust, env }: PreparedInvocation, run: RunCon
   };
 }
 
-/** A literal command that no pattern of anybody names. */
+/** A literal command that no pattern names. */
 const ANY_COMMAND = "any-other-command";
 
 async function outlineTool(tool: Tool, { policy }: RunContext): Promise<RunOutline["toolRules"][number]> {

@@ -1,6 +1,6 @@
 /**
- * What is there after a run: what it left in its work folder, and where its skill keeps data over its runs, its updates and
- * its removal. A skill that nobody vouched for, or that came with a project, never sees another's data of its name.
+ * What remains after a run: the files in its work folder, and its skill's data folder, which survives runs, updates and
+ * removal. An untrusted skill, or one from a project, never sees another's data under its name.
  */
 
 import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, statSync } from "node:fs";
@@ -18,13 +18,13 @@ import type { RunResult } from "./run-result.ts";
 export interface DataFolders {
   /** `$METIER_DATA_DIR`: of one user, or of runs without one. */
   readonly own: string;
-  /** What every run of the skill may read, and none may write. Beside the others, so that it is found from there. */
+  /** Every run of the skill may read it, none may write it. Next to the others, so that it can be found from there. */
   readonly global: string;
 }
 
 export interface DataOwner {
   readonly skill: Pick<Skill, "name" | "scope" | "directory" | "location" | "locked" | "source">;
-  /** Of this use: what a skill does for a caller it must not trust is kept apart. */
+  /** For this use: what a skill does for an untrusted caller is kept separate. */
   readonly trust: Trust;
   readonly user?: string | undefined;
 }
@@ -42,7 +42,7 @@ export interface FoundData {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Made where they are missing. A disk that takes no folder is a diagnostic, and the skill has no data then. */
+/** Created if missing. If the disk takes no folder, that is a diagnostic, and the skill has no data. */
 export function makeDataFolders(places: Pick<Places, "data">, owner: DataOwner): FoundData {
   const folders = dataFolders(places, owner);
   try {
@@ -51,7 +51,7 @@ export function makeDataFolders(places: Pick<Places, "data">, owner: DataOwner):
   } catch (fault) {
     const message = `Skill \`${owner.skill.name}\` has no data folder: ${(fault as Error).message}.`;
     const hint = forReader({
-      command: "Make the folder writable for you, or choose another home with `--home`.",
+      command: "Make the folder writable, or choose another home with `--home`.",
       program: "Make the folder writable, or choose another home with `home`.",
     });
     const code = "data.folder-missing";
@@ -64,27 +64,27 @@ function dataKey(
   trust: Trust,
 ): string {
   if (trust === "trusted" && scope !== "project") return folderName(name);
-  // An installed skill has another folder after each update, and keeps its data; one of another source gets none of it.
+  // An installed skill has a new folder after each update and keeps its data; one from another source gets none of it.
   if (locked && !locked.linked)
     return distinctName(name, `${realPathOr(locked.lock)}\0${name}\0${locked.origin}`);
   if (source) return distinctName(name, `source\0${source.source}\0${source.id}`);
-  // The name of a server's skill is its own, and its folder another after each change.
+  // A server's skill has its own name, and a new folder after each change.
   return distinctName(name, location === "" || scope === "remote" ? name : realPathOr(directory));
 }
 
-/** Whose values a skill's store has: those of one user, of runs without a user, or of everybody. */
+/** Whose values a skill's store has: one user's, those of runs without a user, or everyone's. */
 export interface StoreOptions {
-  /** The `userId` of a caller. Default: what runs without a user have. */
+  /** A caller's `userId`. Default: the values of runs without a user. */
   readonly user?: string;
-  /** What every run of the skill may read, whoever the user is, and none may change. */
+  /** Every run of the skill may read these, for any user, and none may change them. */
   readonly global?: boolean;
 }
 
-/** Each value is kept in a file of its own in the skill's data folder, so that scripts and other processes see it. */
+/** Each value is a file in the skill's data folder, so that scripts and other processes see it. */
 export interface SkillStore {
-  /** `undefined` when there is none. */
+  /** `undefined` if there is none. */
   get(key: string): Json | undefined;
-  /** Throws `UsageError` for what cannot be kept: no JSON, or too large. */
+  /** Throws `UsageError` for what can't be stored: not JSON, or too large. */
   set(key: string, value: Json): void;
   /** Whether there was one. */
   delete(key: string): boolean;
@@ -92,11 +92,11 @@ export interface SkillStore {
   all(): Readonly<Record<string, Json>>;
   /** Removes every value. */
   clear(): void;
-  /** One for each value that could not be read and was set aside. */
+  /** One for each value that couldn't be read and was moved away. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The key-value store of a skill, as an embedding program has it: of one user, of runs without one, or of all users. */
+/** A skill's key-value store for an embedding program: of one user, of runs without one, or of all users. */
 export function openSkillStore(
   places: Pick<Places, "data">,
   skill: Skill,
@@ -104,13 +104,13 @@ export function openSkillStore(
 ): SkillStore {
   const { user, global = false } = options;
   if (global && user !== undefined) {
-    throw new UsageError("A store is of one user or of all: give `user` or `global`, not both.");
+    throw new UsageError("A store belongs to one user or to all: set `user` or `global`, not both.");
   }
   const folders = dataFolders(places, { skill, trust: skill.trust.level, user });
   const diagnostics: Diagnostic[] = [];
   const values = openKeyValues(global ? folders.global : folders.own, (path, reason) => {
-    const message = `A value of \`${skill.name}\` cannot be read: ${reason}.`;
-    const hint = `It was set aside as \`${path}.corrupt\`.`;
+    const message = `A stored value of \`${skill.name}\` cannot be read: ${reason}.`;
+    const hint = `It was moved to \`${path}.corrupt\`.`;
     diagnostics.push({ code: "store.corrupt", severity: "warning", message, path, hint });
   });
   return {
@@ -140,11 +140,11 @@ interface WorkFiles {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What a run left in its work folder: regular files with their sizes, sorted, bounded; and how much is not listed. */
+/** What a run left in its work folder: regular files with their sizes, sorted, limited; and how many aren't listed. */
 export function listWorkFiles(workDir: string): WorkFiles {
   const listing = listFiles(workDir, MAX_ENTRIES);
   if (!listing.ok) {
-    return { files: [], diagnostics: [unlisted(workDir, `None of its files is listed: ${listing.detail}.`)] };
+    return { files: [], diagnostics: [unlisted(workDir, `Its files cannot be listed: ${listing.detail}.`)] };
   }
   const all = listing.files.filter(({ kind }) => kind === "file");
   const files = all.slice(0, MAX_LISTED).map(({ path }) => {
@@ -152,7 +152,7 @@ export function listWorkFiles(workDir: string): WorkFiles {
     return { path, size };
   });
   const left = all.length - files.length;
-  const message = `It left ${all.length} files; the last ${left} of them are not listed, nor copied by \`--out\`.`;
+  const message = `It left ${all.length} files; the last ${left} are not listed, and \`--out\` does not copy them.`;
   return { files, diagnostics: left > 0 ? [unlisted(workDir, message)] : [] };
 }
 
@@ -162,21 +162,21 @@ function unlisted(path: string, message: string): Diagnostic {
     severity: "warning",
     path,
     message,
-    hint: "The work folder itself is kept: take them from there.",
+    hint: "The work folder is kept: copy them from there.",
   };
 }
 
 interface CopiedFiles {
   readonly copied: readonly string[];
-  /** Those that other programs would obey. */
+  /** Files that other programs would obey. */
   readonly left: readonly string[];
-  /** One for all that could not be copied. */
+  /** One for all that couldn't be copied. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * `--out`: what a run left in its work folder, copied to a folder of the user's. Only regular files; links stay behind, and
- * so does what other programs would obey there (`.git/hooks`, `.envrc`): a run must not act outside its sandbox later.
+ * `--out`: copies what a run left in its work folder to a user's folder. Only regular files; links stay behind, and so
+ * do files that other programs would obey there (`.git/hooks`, `.envrc`): a run must not act outside its sandbox later.
  */
 export function copyWorkFiles(workDir: string, target: string, files: RunResult["files"]): CopiedFiles {
   const left = files.map(({ path }) => path).filter(isObeyed);
@@ -191,7 +191,7 @@ export function copyWorkFiles(workDir: string, target: string, files: RunResult[
   return { copied, left, diagnostics: faults.length > 0 ? [reportFaults(faults, workDir)] : [] };
 }
 
-/** Why it could not be done. Listed after the run had ended; checked again, since the name came from the run. */
+/** Why it couldn't be done. Listed after the run had ended, but checked again, because the name came from the run. */
 function copyFile(workDir: string, path: string, file: string): string | undefined {
   try {
     const fault = withContained(openContained(workDir, path), ({ realPath }) => {
@@ -212,13 +212,13 @@ function reportFaults(faults: readonly string[], workDir: string): Diagnostic {
     severity: "error",
     path: workDir,
     message: `${files} could not be copied. ${faults[0]}`,
-    hint: "The work folder itself is kept: name another folder for `--out`, or take them from there.",
+    hint: "The work folder is kept: choose another folder for `--out`, or copy them from there.",
   };
 }
 
 const OBEYED: ReadonlySet<string> = new Set([".git", ...PROTECTED_NAMES]);
 
-/** Also below other folders, and in any letter case: some file systems ignore it. */
+/** Also below other folders, and in any case: some file systems ignore it. */
 function isObeyed(path: string): boolean {
   return path.split("/").some((name) => OBEYED.has(name.toLowerCase()));
 }

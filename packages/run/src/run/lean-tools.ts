@@ -1,13 +1,13 @@
 /**
- * Tools for a small local model, which reads a long list of them slowly and chooses from it badly: those that a skill or a
- * chat needs, each with one sentence and a bare schema. What a call is checked against stays the whole schema.
+ * Tools for a small local model, which reads a long list slowly and chooses badly from it: only those that a skill or
+ * chat needs, each with one sentence and a bare schema. Calls are still checked against the full schema.
  */
 import type { Json, JsonSchema } from "@metier/base/json";
 import { readToolName, TOOL_NAMES, type Tool } from "../tools/tool.ts";
 
-/** What is known of the skill that runs; absent in a chat. */
+/** The running skill; absent in a chat. */
 interface LeanSkill {
-  /** What the manifest allows and requires, as it is written. */
+  /** What the manifest allows and requires, as written. */
   readonly named: readonly string[];
   /** The text the model follows. */
   readonly instructions: string;
@@ -15,11 +15,11 @@ interface LeanSkill {
   readonly others: readonly string[];
 }
 
-/** A skill that names no tools gets these. `bash` searches and edits, too. */
+/** For a skill that names no tools. `bash` also searches and edits. */
 const USUAL = ["bash", "read_file", "write_file", "list_files", "web_fetch", "ask_user"];
-/** Reading is allowed anyway, whatever a skill names. */
+/** Reading is always allowed, whatever a skill names. */
 const READING = ["read_file", "list_files"];
-/** A chat has its skills in the prompt already. */
+/** A chat already has its skills in the prompt. */
 const LEFT_OUT_IN_CHAT = ["list_skills", "grep_search"];
 
 /** Those of the embedding program and of the skill itself always stay. */
@@ -27,7 +27,7 @@ export function chooseLeanTools(tools: readonly Tool[], skill?: LeanSkill): read
   const hasBash = tools.some(({ name }) => name === "bash");
   const isOurs = ({ name }: Tool): boolean => TOOL_NAMES.some((own) => own === name);
   const isNeeded = skill ? needOf(skill) : (name: string) => !LEFT_OUT_IN_CHAT.includes(name);
-  // Without a shell, the tools for files do what it would do.
+  // Without a shell, the file tools do its work.
   const isShellWork = (name: string): boolean => ["edit_file", "grep_search"].includes(name);
   return tools.filter((tool) => !isOurs(tool) || isNeeded(tool.name) || (!hasBash && isShellWork(tool.name)));
 }
@@ -46,7 +46,7 @@ function needOf({ named, instructions, others }: LeanSkill): (name: string) => b
 
 const MOST_DESCRIPTION = 200;
 
-/** As the model is told of it. */
+/** As the model sees it. */
 export function leanTool({ description, inputSchema }: Pick<Tool, "description" | "inputSchema">): {
   readonly description: string;
   readonly inputSchema: JsonSchema;
@@ -55,7 +55,7 @@ export function leanTool({ description, inputSchema }: Pick<Tool, "description" 
   return { description: first.slice(0, MOST_DESCRIPTION), inputSchema: bareSchema(inputSchema) };
 }
 
-/** What a schema says beside types and names: a bare one costs a third. */
+/** What a schema contains besides types and names: a bare one costs a third. */
 const TOLD = [
   "description",
   "minLength",

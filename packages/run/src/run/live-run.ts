@@ -1,6 +1,6 @@
 /**
- * How a run stands while it is under way: the model it asks, what stops it, what it has said, used and been denied. What
- * it was given and what was decided for it is in its context and does not change here.
+ * A run's state while it runs: its model, what stops it, its text, usage and denials. Its input and the decisions made
+ * for it are in its context and don't change here.
  */
 import { resolve } from "node:path";
 import type { Diagnostic, DiagnosticCode } from "@metier/base/diagnostic";
@@ -24,12 +24,12 @@ export interface LiveRun {
   /** Counts the steps. */
   readonly model: GuardedModel;
   readonly stop: RunStop;
-  /** What the model has answered so far. */
+  /** The model's text so far. */
   readonly text: TextSoFar;
   readonly slots: CallSlots;
   readonly used: SandboxUseNotes;
   readonly denied: RunResult["denied"][number][];
-  /** Those that came up on the way. */
+  /** Diagnostics from during the run. */
   readonly diagnostics: Diagnostic[];
   /** What is reported once, however often it happens. */
   readonly said: Set<string>;
@@ -63,7 +63,7 @@ export function beginRun(context: RunContext): LiveRun {
   return live;
 }
 
-/** The run's model behind the redaction gate, and in the journal of a durable run. */
+/** The run's model behind the redaction gate, and in a durable run's journal. */
 function openModel(context: RunContext, stop: RunStop, text: TextSoFar): GuardedModel {
   const { recorder, redactor, budget, model, durable } = context;
   let spent: Spent = { usage: NO_USAGE };
@@ -101,7 +101,7 @@ function openModel(context: RunContext, stop: RunStop, text: TextSoFar): Guarded
   });
 }
 
-/** What ends the work of this process without ending the run. */
+/** What ends this process's work without ending the run. */
 function leaveWith({ steps, parking }: DurableRunParts, stop: RunStop): void {
   parking.onLeave(() => stop.leave());
   const lose = (): void => parking.go("lost");
@@ -109,27 +109,27 @@ function leaveWith({ steps, parking }: DurableRunParts, stop: RunStop): void {
   else steps.lost.addEventListener("abort", lose, { once: true });
 }
 
-/** A diagnostic that comes up on the way: for the log, and for the result. */
+/** A diagnostic during the run: for the log, and for the result. */
 function report({ context, diagnostics }: LiveRun, code: DiagnosticCode, message: string): void {
   const { recorder, subject } = context;
   recorder.emit({ type: "diagnostic", code, message });
   diagnostics.push({ code, severity: "warning", path: subject.skill.location, message });
 }
 
-/** `key`: of what is said only once. */
+/** `key` identifies what is reported only once. */
 export function reportOnce(live: LiveRun, key: string, code: DiagnosticCode, message: string): void {
   if (live.said.has(key)) return;
   live.said.add(key);
   report(live, code, message);
 }
 
-/** Asked for each call: the world may have grown, and secrets may not be delivered any more. */
+/** Created for each call: the world may have grown, and secrets may be withheld by then. */
 export function toolContext(live: LiveRun, callId: string, signal: AbortSignal, tool = ""): ToolContext {
   const { place, redactor, subject, memory, runId, isIsolated } = live.context;
   const { world, network, sandbox } = place;
   return {
     callId,
-    caller: Object.freeze({ ...subject.caller }), // Many calls share it: no tool changes who asks.
+    caller: Object.freeze({ ...subject.caller }), // Shared by many calls: no tool changes the caller.
     runId,
     skill: isIsolated ? subject.skill.name : undefined,
     log: createToolLog(live, { callId, tool }),
@@ -167,16 +167,18 @@ function createTextSoFar(): TextSoFar {
 }
 
 interface CallSlots {
-  /** Counts one more call of this step: whether it may still be carried out. */
+  /** Counts one more call of this step: whether it may still run. */
   admit(step: number): boolean;
-  /** Waits until there is room; first come, first served. Each call leaves what it has entered. */
+  /** Waits for a free slot; first come, first served. Each call leaves what it entered. */
   enter(): Promise<void>;
   leave(): void;
-  /** Waits until no call is under way. */
+  /** Waits until no call is in progress. */
   idle(): Promise<void>;
 }
 
-/** How many tool calls of a run are under way at once, and how many one step may have: a model can ask for thousands. */
+/**
+ * How many tool calls of a run can be in progress at once, and how many a step may have: a model can request thousands.
+ */
 export const MOST_CALLS_PER_STEP = 100;
 const MOST_AT_ONCE = 8;
 
@@ -213,14 +215,14 @@ interface SandboxUseNotes {
   note(tool: Tool, input: ToolInput, world: World): void;
   /** Sorted; `hosts`: reached by processes. */
   list(hosts: Iterable<string>): Reach;
-  /** What did not fit the list. */
+  /** What didn't fit into the list. */
   diagnostics(path: string): readonly Diagnostic[];
 }
 
 /** Enough to see what a skill does; a run may read thousands of files. */
 const MOST_LISTED = 100;
 
-/** The tools whose `path` is one of the world; left out, it is the working directory. */
+/** Tools whose `path` is in the world; the default is the working directory. */
 const FILE_TOOLS: ReadonlyMap<string, "read" | "write"> = new Map([
   ["read_file", "read"],
   ["list_files", "read"],
@@ -230,8 +232,8 @@ const FILE_TOOLS: ReadonlyMap<string, "read" | "write"> = new Map([
 ]);
 
 /**
- * What a run reached for, so that its result can say what was declared and what was used: hosts by tools and processes,
- * paths by the file tools. Which files its processes opened nobody can know. Its own folders are not listed.
+ * What a run reached, so that its result can show what was declared and used: hosts by tools and processes, paths by
+ * the file tools. Files opened by its processes aren't known. Its own folders aren't listed.
  */
 export function createUseNotes(): SandboxUseNotes {
   const used = { network: new Set<string>(), read: new Set<string>(), write: new Set<string>() };

@@ -1,5 +1,5 @@
 /**
- * The loop: the AI SDK's `ToolLoopAgent` around the guarded model of a run, until it answers without a tool call or
+ * The loop: the AI SDK's `ToolLoopAgent` around a run's guarded model, until it answers without a tool call or
  * something stops it.
  */
 import type { JSONSchema7, LanguageModelV4CallOptions } from "@ai-sdk/provider";
@@ -15,16 +15,16 @@ import type { LiveRun } from "./live-run.ts";
 export interface LoopOutcome {
   readonly ended: "answered" | "limited" | "failed" | "stopped";
   readonly limit?: RunLimit;
-  /** For `failed`: what the provider or the stream said. */
+  /** For `failed`: the provider's or stream's error. */
   readonly error?: unknown;
   readonly iterations: number;
-  /** What the steps that came to their end added; each call in it has its result. */
+  /** What the completed steps added; each call in it has its result. */
   readonly messages: readonly ModelMessage[];
 }
 
 export const NOTHING_SAID: LoopOutcome = { ended: "answered", iterations: 0, messages: [] };
 
-/** The steps behind those that were taken already; the outcome is that of all of them. */
+/** The steps after those already taken; the outcome covers all of them. */
 export async function takeSteps(live: LiveRun, before: LoopOutcome): Promise<LoopOutcome> {
   const { context, stop } = live;
   const messages: ModelMessage[] = [...before.messages];
@@ -34,7 +34,7 @@ export async function takeSteps(live: LiveRun, before: LoopOutcome): Promise<Loo
     iterations,
     messages: [...messages],
   });
-  const used = stop.reached()?.limit; // Whoever started it may have spent everything.
+  const used = stop.reached()?.limit; // Whoever started it may have used up the budget.
   if (used !== undefined) return end({ ended: "limited", limit: used });
   const left = context.limits.maxIterations - before.iterations;
   const agent = await createAgent(live, left, (said) => void messages.push(...said));
@@ -59,12 +59,12 @@ export async function takeSteps(live: LiveRun, before: LoopOutcome): Promise<Loo
   return end(readFinish(finishReason));
 }
 
-/** Kept, since Node looks a module up again at every `import()`. */
+/** Cached, because Node resolves a module again at every `import()`. */
 const loadSdk = once(() => import("ai"));
 
-/** Once what is under way now waits for something else, as for the first try of the sandbox: the SDK is large. */
+/** While the current work waits for something else, such as the first sandbox check: the SDK is large. */
 export function loadLoopSoon(): void {
-  setImmediate(() => void loadSdk().catch(() => undefined)); // The loop says what went wrong.
+  setImmediate(() => void loadSdk().catch(() => undefined)); // The loop reports the error.
 }
 
 async function createAgent(
@@ -80,18 +80,18 @@ async function createAgent(
     instructions: system,
     tools: await toAgentTools(live),
     stopWhen: [({ steps }) => steps.length >= mostSteps, () => stop.reached() !== undefined],
-    maxRetries: 0, // The model retries by itself, and says so (`packages/run/src/model/retry.ts`).
+    maxRetries: 0, // The model itself retries and reports it (`packages/run/src/model/retry.ts`).
     telemetry: { isEnabled: false }, // The run's own events are the record.
     include: { requestBody: false, responseBody: false },
     onStepEnd: ({ response }) => onStep(response.messages),
-    onError: () => undefined, // The stream's `error` part says it; without this the SDK prints to the console.
-    // One answer may not use more than the whole run may.
+    onError: () => undefined, // The stream's `error` part reports it; without this, the SDK prints to the console.
+    // One answer may not use more than the whole run.
     ...(limits.maxTokens !== undefined && { maxOutputTokens: limits.maxTokens }),
     ...(reasoning && { reasoning }),
   });
 }
 
-/** What the provider's word for the end of the last answer means. */
+/** What the provider's finish reason of the last answer means. */
 function readFinish(reason: string): Pick<LoopOutcome, "ended" | "limit" | "error"> {
   if (reason === "length") return { ended: "limited", limit: "tokens" };
   const fault = CUT_SHORT[reason];
@@ -100,7 +100,7 @@ function readFinish(reason: string): Pick<LoopOutcome, "ended" | "limit" | "erro
 
 const CUT_SHORT: Readonly<Record<string, string>> = {
   "content-filter": "the provider withheld the answer (`content-filter`)",
-  error: "the provider ended the answer with a fault of its own (`error`)",
+  error: "the provider ended the answer with an error (`error`)",
 };
 
 async function toAgentTools(live: LiveRun): Promise<ToolSet> {
@@ -122,7 +122,7 @@ async function toAgentTools(live: LiveRun): Promise<ToolSet> {
   return Object.fromEntries(live.context.tools.map((tool) => [tool.name, toAgentTool(tool)]));
 }
 
-/** A name that is no tool, or input that is no JSON: the SDK has answered the model already; here it is recorded. */
+/** An unknown tool name, or input that isn't JSON: the SDK has already answered the model; here it is recorded. */
 function refuseCall(
   { toolCallId: callId, toolName: tool, input: given, error }: TypedToolError<ToolSet>,
   { context, model, denied }: LiveRun,
@@ -131,7 +131,9 @@ function refuseCall(
   const step = model.steps;
   const reason = sayFault(error).replace(/^AI_\w+: /, "");
   const isUnknown = !tools.some(({ name }) => name === tool);
-  const rule = isUnknown ? "the run has no such tool" : "the input is no JSON that fits the tool";
+  const rule = isUnknown
+    ? "the run has no such tool"
+    : "the input is not JSON that matches the tool's schema";
   if (isUnknown) denied.push({ tool, reason: rule });
   const input = redactor.redactJson(JSON.stringify(given) ?? "");
   const text = redactor.redact(reason);
@@ -143,7 +145,7 @@ export type Reasoning = NonNullable<LanguageModelV4CallOptions["reasoning"]>;
 
 const EFFORTS: readonly Reasoning[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** A skill's `effort` in the words of the AI SDK; what is none of them leaves it to the provider. */
+/** A skill's `effort` in the AI SDK's terms; any other value leaves it to the provider. */
 export function readEffort(effort: string | undefined): Reasoning | undefined {
   const word = effort?.trim().toLowerCase();
   return EFFORTS.find((known) => known === word);

@@ -1,6 +1,6 @@
 /**
- * Skills for a program with a loop of its own, one offer for each conversation: what its model is told, the tools it
- * gets, and one way to call them. Adapters give this the shape that a host wants, and decide nothing.
+ * Skills for a program with its own loop, one offer per conversation: what its model is told, its tools, and one
+ * function to call them. Adapters convert this to a host's shapes, and decide nothing.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { openLog } from "@metier/base/diagnostic";
@@ -31,18 +31,18 @@ import {
   openConversation,
 } from "./use-skill.ts";
 
-/** What `offerSkills` takes: what skills may do in the conversation, and how they are listed. */
+/** Options of `offerSkills`: what skills may do in the conversation, and how they are listed. */
 export interface SkillOfferOptions extends ConversationToolOptions {
-  /** Skills whose instructions are given from the beginning, as a part of `instructions`. */
+  /** Skills whose instructions are part of `instructions` from the start. */
   readonly preload?: readonly string[];
-  /** The most tokens the listing may have. Default: 10,000. */
+  /** The most tokens for the listing. Default: 10,000. */
   readonly listingTokens?: number;
-  /** Default: an estimate that is never too low; `loadTokenCounter` tells more skills in the same number. */
+  /** Default: an estimate that is never too low; `loadTokenCounter` fits more skills into the same number. */
   readonly countTokens?: TokenCounter;
 }
 
 /**
- * Skills for one conversation of a program that has its own agent loop: a text for the system prompt, and tools.
+ * Skills for one conversation of a program with its own agent loop: text for the system prompt, and tools.
  *
  * @example
  * ```ts
@@ -52,48 +52,48 @@ export interface SkillOfferOptions extends ConversationToolOptions {
  * ```
  */
 export interface SkillOffer {
-  /** For the system prompt: which skills there are, how to use one, and those that are preloaded. `""` without any. */
+  /** For the system prompt: which skills there are, how to use one, and the preloaded ones. `""` without any. */
   readonly instructions: string;
-  /** `use_skill`, `list_skills`, `read_skill_file`, and `find_skills` when the listing cannot tell of all; or none. */
+  /** `use_skill`, `list_skills`, `read_skill_file`, and `find_skills` if the listing can't show all; or none. */
   readonly tools: readonly ConversationTool[];
   /** What the conversation was given. */
   readonly conversation: Conversation;
-  /** What became of each skill in the listing. */
+  /** How each skill is listed. */
   readonly report: ListingReport;
-  /** Calls one of the tools; the input is checked. Whatever goes wrong is an answer that says so. */
+  /** Calls one of the tools; the input is checked. Every error is returned as an answer. */
   call(tool: string, input: unknown, call?: ConversationCall): Promise<ToolOutput>;
   /**
-   * The instructions that were given to the conversation and are in none of these texts any more, for instance since
-   * the host has compacted it; `""` when all are there. One whose text is not known here can be asked for again.
+   * The instructions that the conversation was given and that are no longer in these texts, for example because the
+   * host compacted it; `""` if none are missing. If a text isn't known here, it can be requested again.
    */
   lost(texts: readonly string[]): string;
   /**
-   * The user has spoken: skills that were followed until now no longer hold the host's tools. An offer that is never told
-   * keeps to all of them.
+   * The user sent a message: skills followed until now no longer restrict the host's tools. Without this call, all of
+   * them do.
    */
   startTurn(): void;
   /**
-   * Of the host's tools, those that no skill disallows which is followed in this turn or preloaded; or, with `skills`,
-   * none of these. A tool of which only some calls are disallowed is left where a `guard` looks at its calls.
+   * The host's tools that no skill followed in this turn or preloaded disallows; or, with `skills`, none of these. A
+   * tool with only some calls disallowed stays if a `guard` checks its calls.
    */
   narrow<Name extends string>(tools: readonly Name[], skills?: readonly string[]): readonly Name[];
   /**
-   * Takes on looking at every call of these tools, or of all: ask `whyNot` before each one. `beyond`: tools that the host
-   * has and cannot hold at all, so that a skill that disallows one is reported.
+   * Takes over checking every call of these tools, or of all: call `whyNot` before each one. `beyond`: tools that the
+   * host can't check at all, so that a skill that disallows one is reported.
    */
   guard(tools?: readonly string[], beyond?: readonly string[]): ToolGuard;
-  /** What a skill disallows and the host does not hold, or holds more strictly than it says. Grows; also in the log. */
+  /** What a skill disallows but the host doesn't enforce, or enforces more strictly. Grows; also in the log. */
   readonly reports: readonly Diagnostic[];
 }
 
-/** A skill in the conversation, as it was asked for last. */
+/** A skill in the conversation, as last requested. */
 interface ActiveSkill {
   readonly prepared: PreparedInvocation;
-  /** As it was given; absent when that was before this offer. */
+  /** As given; absent if that was before this offer. */
   readonly text?: string | undefined;
 }
 
-/** Throws for a skill in `preload` that cannot be used: `SkillNotFoundError`, `SkillInvocationError`. */
+/** Throws for a skill in `preload` that can't be used: `SkillNotFoundError`, `SkillInvocationError`. */
 export async function offerSkills(
   given: RunHost,
   options: SkillOfferOptions,
@@ -105,7 +105,7 @@ export async function offerSkills(
   const remember = (prepared: PreparedInvocation, text: string): void => {
     const before = active.get(prepared.skill.name);
     const known = before?.prepared.digest === prepared.digest ? before.text : undefined;
-    // The short answer to a repeated call is not the text.
+    // The short answer to a repeated call isn't the text.
     active.set(prepared.skill.name, { prepared, text: isGivenIn(text, prepared) ? text : known });
   };
   const onInline = (prepared: PreparedInvocation, text: string): void => {
@@ -150,7 +150,7 @@ export async function offerSkills(
   };
 }
 
-/** What a followed skill disallows, it also disallows of ours. */
+/** What a followed skill disallows also applies to our own tools. */
 function holdTool(tool: ConversationTool, guard: ToolGuard): ConversationTool {
   return {
     ...tool,
@@ -161,7 +161,7 @@ function holdTool(tool: ConversationTool, guard: ToolGuard): ConversationTool {
   };
 }
 
-/** Text alone: a skill that needs a run cannot be given beforehand. */
+/** Only text: a skill that needs a run can't be preloaded. */
 async function preloadSkills(
   names: readonly string[],
   { host, parent, conversation }: OpenedConversation,
@@ -169,7 +169,7 @@ async function preloadSkills(
   remember: (prepared: PreparedInvocation, text: string) => void,
 ): Promise<readonly string[]> {
   if (names.length === 0) return [];
-  // The system prompt is new even where the conversation goes on: what it was given before does not count.
+  // The system prompt is new even if the conversation continues: what it was given before doesn't count.
   const memory = { ...parent.memory, conversation: createConversation() };
   const texts: string[] = [];
   for (const skill of new Set(names)) {
@@ -209,6 +209,6 @@ function giveAgain(
 function describeMiss(name: string, tools: readonly ConversationTool[]): string {
   const names = tools.map((tool) => tool.name);
   const known =
-    names.length === 0 ? "There is none: no skill can be used." : `There are ${showNames(names)}.`;
+    names.length === 0 ? "There are none, because no skill can be used." : `There are ${showNames(names)}.`;
   return `There is no tool ${showValue(String(name))}. ${known}`;
 }

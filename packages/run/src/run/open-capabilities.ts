@@ -1,6 +1,6 @@
 /**
- * How the commands of a run reach what its skill declares: a socket of the run's own, and for each command a token that
- * ends with it. Opened by the first command; nothing is opened for a skill that declares nothing or is not trusted.
+ * How a run's commands reach what its skill declares: a socket for the run, and for each command a token that ends with
+ * it. The first command opens it; nothing is opened for a skill that declares nothing or isn't trusted.
  */
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -33,7 +33,7 @@ import type { RunGiven } from "./run-context.ts";
 import { queueConfirmation } from "./run-policy.ts";
 import { type RunCapabilities, type RunHost, type RunRequest, rawMessageOf } from "./run-request.ts";
 
-/** What of a request decides for whom something is performed, and who is asked before a change. */
+/** The parts of a request that decide for whom something is done, and who is asked before a change. */
 type CapabilityRequest = Pick<
   RunRequest,
   "caller" | "confirm" | "userMessage" | "message" | "arguments" | "source"
@@ -46,15 +46,15 @@ interface CapabilitiesInput extends Pick<RunGiven, "runId" | "capabilityNotes" |
   readonly trust: Trust;
   readonly host: Pick<RunHost, "capabilities" | "places" | "config">;
   readonly request: CapabilityRequest;
-  /** Learns the tokens, so that none is told by what a command prints. */
+  /** Learns the tokens, so that no command output reveals one. */
   readonly redactor: Redactor;
-  /** Once an untrusted text is in it, nothing is performed any more. */
+  /** Once it contains untrusted text, nothing is performed anymore. */
   readonly conversation?: ConversationTrust | undefined;
 }
 
 interface OpenCapabilities {
   readonly sandbox: Sandbox;
-  /** Calls under way are cancelled. */
+  /** Cancels calls in progress. */
   close(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export function openCapabilities(input: CapabilitiesInput): OpenCapabilities {
     opened ??= open();
     const { tokens, socket } = await opened;
     const { token, revoke } = await tokens.mint(caller, command.limits.timeoutMs);
-    // Without its signature a token is worth nothing; and that is short, while each command of a run has a token.
+    // Without its signature a token is worthless; the signature is short, and each command of a run has a token.
     const signature = token.slice(token.lastIndexOf(".") + 1);
     input.redactor.add({ name: "METIER_CONTEXT_TOKEN", value: signature });
     return { command: withToken(command, token, socket.socketPath, input), revoke };
@@ -83,7 +83,7 @@ export function openCapabilities(input: CapabilitiesInput): OpenCapabilities {
   return {
     sandbox: { ...sandbox, run: (command) => runAdmitted(sandbox, () => admit(command)) },
     async close() {
-      const door = await opened?.catch(() => undefined); // The command that opened it has said why it failed.
+      const door = await opened?.catch(() => undefined); // The command that opened it has reported the error.
       await door?.socket.close();
     },
   };
@@ -94,14 +94,16 @@ interface Admitted {
   revoke(): void;
 }
 
-/** A command that cannot have what its skill declares is not run without it. */
+/** A command isn't run without what its skill declares. */
 async function runAdmitted(sandbox: Sandbox, admit: () => Promise<Admitted>): Promise<CommandOutcome> {
   let admitted: Admitted;
   try {
     admitted = await admit();
   } catch (fault) {
     const reason = sayFault(fault);
-    return refuseCommand(`It cannot be given the capabilities of its skill, so it is not run: ${reason}`);
+    return refuseCommand(
+      `The command was not run, because it cannot get its skill's capabilities: ${reason}`,
+    );
   }
   try {
     return await sandbox.run(admitted.command);
@@ -112,7 +114,7 @@ async function runAdmitted(sandbox: Sandbox, admit: () => Promise<Admitted>): Pr
 
 interface Opened {
   readonly socket: CapabilitySocket;
-  /** Their keys are this run's own, and end with it. */
+  /** Their keys belong to this run and end with it. */
   readonly tokens: CallerTokens;
 }
 
@@ -135,7 +137,7 @@ async function openSocket(input: CapabilitiesInput, capabilities: RunCapabilitie
   return { socket, tokens };
 }
 
-/** In a durable run a change is made once; a sign-in is nothing that could begin again. What only reads, may. */
+/** In a durable run, a change is made once; a sign-in can't be repeated. Reads may be. */
 function followDurably(
   broker: CapabilityBroker,
   { durable, runId, redactor }: Pick<CapabilitiesInput, "durable" | "runId" | "redactor">,
@@ -165,7 +167,7 @@ function followDurably(
   };
 }
 
-/** What a token says; what a command claims about itself counts for nothing. */
+/** What a token says; a command's claims about itself don't count. */
 export function describeCaller(
   skill: Skill,
   request: CapabilityRequest,
@@ -177,7 +179,7 @@ export function describeCaller(
   return caller && { ...caller, ...told, runId, skill: name, declared: manifest.capabilities };
 }
 
-/** The system behind the preset has names of its own for the same things. */
+/** The system behind the preset has its own names for the same things. */
 function withToken(
   command: SandboxCommand,
   token: string,
@@ -200,7 +202,7 @@ function withToken(
 
 function whyHeld(untrusted: string | undefined): string | undefined {
   if (untrusted === undefined) return undefined;
-  return `The untrusted skill \`${untrusted}\` is in this conversation, so nothing is performed for it any more. Use the skill in a new conversation.`;
+  return `The untrusted skill \`${untrusted}\` is in this conversation, so capabilities are off. Use the skill in a new conversation.`;
 }
 
 interface CapabilityListener {
@@ -211,25 +213,28 @@ interface CapabilityListener {
 
 export interface CapabilityNotes {
   note(entry: AuditEntry): void;
-  /** A call that an earlier process of the run has told of: counted, and told to nobody. */
+  /** A call that an earlier process of the run reported: counted, but not reported again. */
   recall(call: Pick<CapabilityCall, "capability" | "operation" | "outcome">): void;
-  /** A call that is under way. */
+  /** A call in progress. */
   follow<Value>(call: Promise<Value>): Promise<Value>;
   noteFault(fault: unknown): void;
-  /** Hears of all that was before, such as calls of a toolset that was being loaded, and of what comes. */
+  /** Receives everything earlier, such as calls of a toolset that was loading, and everything that follows. */
   listen(listener: CapabilityListener): void;
-  /** Waits for what is under way, not for long, and tells nothing after that: the end of a run is the last of its log. */
+  /**
+   * Waits briefly for what is in progress, and reports nothing afterwards: the end of a run is the last line of its
+   * log.
+   */
   end(): Promise<void>;
-  /** Sorted; empty where nothing was called. */
+  /** Sorted; empty if nothing was called. */
   list(): readonly CapabilityUse[];
 }
 
-/** A call is cancelled with the command that made it; one that does not listen is left behind. */
+/** A call is cancelled with its command; one that doesn't react is left behind. */
 const GRACE_MS = 2000;
 
 type Tell = (listener: CapabilityListener) => void;
 
-/** What the commands of a run asked of the capabilities: each call for its log, all of them counted for its result. */
+/** What a run's commands requested from capabilities: each call for its log, all of them counted for its result. */
 export function createCapabilityNotes(): CapabilityNotes {
   const early: Tell[] = [];
   const used = new Map<string, CapabilityUse>();
@@ -256,7 +261,7 @@ export function createCapabilityNotes(): CapabilityNotes {
     },
     noteFault(fault) {
       const reason = sayFault(fault);
-      tell(({ onFault }) => onFault(`A capability could not be performed, the host failed: ${reason}`));
+      tell(({ onFault }) => onFault(`The capability failed on the host: ${reason}`));
     },
     listen(listener) {
       tell = (what) => what(listener);
@@ -279,7 +284,7 @@ async function settleWithin(calls: Iterable<Promise<unknown>>, graceMs: number):
 
 const NOT_OVER: ReadonlySet<string> = new Set(["started", "capability_confirmation_pending"]);
 
-/** Nothing for what is no call, has only begun, or is made when a person has answered. */
+/** Nothing for entries that aren't calls, have only started, or wait for a person. */
 function readEntry(entry: AuditEntry): CapabilityCall | undefined {
   const { action, capability, operation, account, mutating = false, outcome, requestId, durationMs } = entry;
   if (action !== "invoke" || NOT_OVER.has(outcome)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What the answer of a run is held to: the `output` of its request, or its skill's `output-schema`. The JSON is looked for
- * in the answer, cleared of secrets and checked; one that does not fit is asked for once more.
+ * What a run's answer must match: the request's `output`, or the skill's `output-schema`. The JSON is found in the
+ * answer, redacted and checked; one that doesn't match is requested once more.
  */
 import { checkJson, findJson, type JsonSchema } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
@@ -16,25 +16,25 @@ export interface OutputContract {
   read: ReadSchema["read"];
 }
 
-/** An answer that fits. */
+/** An answer that matches. */
 export interface HeldOutput {
-  /** As the schema lets it through: with defaults and transforms. */
+  /** As the schema returns it: with defaults and transforms. */
   readonly object: unknown;
-  /** The JSON as the model wrote it, and nothing around it. */
+  /** The JSON as the model wrote it, without anything around it. */
   readonly text: string;
 }
 
-/** An answer that does not fit, also after it was asked for again. */
+/** An answer that doesn't match, even after a second request. */
 export class OutputFault extends Error {
   readonly code = "output.invalid";
 }
 
-/** Throws `UsageError` for what is no schema. */
+/** Throws `UsageError` for an invalid schema. */
 export function checkOutputSchema(given: GivenSchema | undefined): void {
   if (given !== undefined) readSchema(given, "`output`");
 }
 
-/** `undefined`: any text will do. A skill's schema that cannot be used stops its run before it starts. */
+/** `undefined`: any text is allowed. An unusable schema stops the skill's run before it starts. */
 export async function decideOutput(
   { name, location, manifest }: Skill,
   asked: GivenSchema | undefined,
@@ -62,7 +62,7 @@ export async function decideOutput(
   });
 }
 
-/** How often an answer that does not fit is asked for again. */
+/** How often an answer that doesn't match is requested again. */
 const MOST_REPAIRS = 1;
 
 type Checked =
@@ -78,12 +78,12 @@ export async function holdOutput(live: LiveRun, outcome: LoopOutcome, repaired: 
   if (held.ok) return { goesOn: false, outcome, held: held.value };
   const left = limits.maxIterations - outcome.iterations;
   if (repaired >= MOST_REPAIRS || left <= 0) {
-    const when = repaired > 0 ? ", also when it was asked for again" : ", and no step is left to ask again";
-    const error = new OutputFault(`The answer does not fit the output schema${when}: ${held.refusal}`);
+    const when = repaired > 0 ? ", even when asked again" : ", and no steps are left to ask again";
+    const error = new OutputFault(`The answer does not match the output schema${when}: ${held.refusal}`);
     return { goesOn: false, outcome: { ...outcome, ended: "failed", error } };
   }
   const content = [
-    `Your answer does not fit the output schema: ${held.refusal}.`,
+    `Your answer does not match the output schema: ${held.refusal}.`,
     "Answer again with the corrected JSON value alone, without text around it and without a code fence.",
   ].join("\n");
   return {
@@ -97,10 +97,10 @@ async function readOutput(
   { read }: OutputContract,
 ): Promise<Result<HeldOutput, string>> {
   const found = findJson(text);
-  // A schema may ask for a text, which a model may write without quotes.
+  // A schema may want a string, which a model may write without quotes.
   const value = found.ok ? found.value : text.trim();
   try {
-    // A secret may be spelled in JSON so that the gate for texts does not know it.
+    // JSON can spell a secret in a way that the gate for texts doesn't recognize.
     const safe = redactor.redactJson(value);
     const checked = await read(safe);
     if (checked.ok) return done({ object: checked.value, text: JSON.stringify(safe) });

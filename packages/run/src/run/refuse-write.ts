@@ -1,6 +1,6 @@
 /**
- * A file tool that would write where the run cannot: known before the call, so that nobody is asked to agree to what then
- * fails. It only spares the question; what may be written is decided by the gate of the file tools.
+ * Detects that a file tool would write where the run can't, before the call, so that nobody is asked to approve
+ * something that then fails. It only avoids the question; the file tools' gate decides what may be written.
  */
 import { resolve } from "node:path";
 import { isInside } from "@metier/base/places";
@@ -27,7 +27,7 @@ export function refuseWrite(
 ): RefusedWrite | undefined {
   if (!WRITING_TOOLS.has(toolId(tool)) || typeof path !== "string" || path.includes("\0")) return undefined;
   const target = resolve(world.cwd, path);
-  // Elsewhere the tool itself says what this run sees and where it may write.
+  // Elsewhere, the tool itself says what this run sees and where it may write.
   if (!isInside(target, world.cwd) || accessTo(world, world.cwd) === "write") return undefined;
   if (accessTo(world, resolveReal(target)) === "write") return undefined;
   const shown = `\`${printPath(path)}\``;

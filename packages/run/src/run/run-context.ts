@@ -1,6 +1,6 @@
 /**
- * What a run was given and what was decided for it before its first step: made once, passed on as one value, the same for
- * a skill and for a turn of a chat. Not to be spread or copied: its place and its policy change while it runs.
+ * A run's input and the decisions made before its first step: created once, passed along as one value, the same for a
+ * skill and a chat turn. Don't spread or copy it: its place and policy change while it runs.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { openLog } from "@metier/base/diagnostic";
@@ -34,80 +34,80 @@ import { type Approvals, createQuestionQueue, type QuestionQueue } from "./run-p
 import { keepingOf, type RunHost, type RunRequest, rawMessageOf } from "./run-request.ts";
 import type { InvokeFromModel } from "./use-skill.ts";
 
-/** The part that whoever starts it gives. */
+/** The part provided by whoever starts it. */
 export interface RunGiven {
   readonly runId: string;
   readonly host: RunHost;
-  /** As it was made, but for its callbacks, which do no harm; its questions are not queued yet. */
+  /** As requested, except that its callbacks are made safe; its questions aren't queued yet. */
   readonly request: Omit<RunRequest, "skill">;
   /** How the embedding program is called. */
   readonly callbacks: HostCallbacks;
-  /** The run or the conversation that starts it. */
+  /** The run or conversation that starts it. */
   readonly parent?: RunParent | undefined;
   /** How its own `use_skill` starts another skill. */
   readonly invoke: InvokeSkill;
-  /** Only to see what would happen: no key is fetched, nothing is started and nothing is recorded. */
+  /** Only a preview: no key is fetched, nothing starts and nothing is recorded. */
   readonly isDry: boolean;
-  /** The run whose work folder it uses: itself, or the first turn of its chat. */
+  /** The run whose work folder it uses: itself, or its chat's first turn. */
   readonly workRunId: string;
   readonly workDir: string;
   /** Where questions to a person wait. */
   readonly questions: QuestionQueue;
-  /** What commands ask of the host: those of its skill, and those of scripts it runs. */
+  /** What commands request from the host: those of its skill, and those of scripts it runs. */
   readonly capabilityNotes: CapabilityNotes;
-  /** Its journal, if it is to survive this process. */
+  /** Its journal, if it must survive this process. */
   readonly durable?: DurableRunParts | undefined;
-  /** A recording that it writes to; `discard` where it is its own. */
+  /** A recording it writes to; `discard` if it owns it. */
   readonly recording?: (RunSink & { discard?(): void }) | undefined;
-  /** What was opened for it, to be closed in reverse. */
+  /** What was opened for it, to be closed in reverse order. */
   readonly opened: { close(): Promise<void> }[];
 }
 
 /** What a run is about: a prepared skill, or the user's own conversation. */
 export interface RunSubject
   extends Pick<PreparedInvocation, "source" | "caller" | "chain" | "trust" | "env"> {
-  /** With its folder where it is one of a catalog. */
+  /** With its folder if it is in a catalog. */
   readonly skill: Pick<Skill, "name" | "location"> & Partial<Pick<Skill, "form" | "directory">>;
 }
 
 export interface RunContext extends RunGiven {
   readonly subject: RunSubject;
-  /** `false` for a turn of a chat. */
+  /** `false` for a chat turn. */
   readonly isIsolated: boolean;
-  /** What it sees of the machine, what holds it and what it reaches. */
+  /** What it sees of the machine, its sandbox, and what it reaches. */
   readonly place: RunPlace;
   readonly model: ResolvedModel;
   readonly system: string;
-  /** What was said before it began; nothing in a run of a skill. */
+  /** The messages before it started; empty for a skill's run. */
   readonly history: readonly ModelMessage[];
   readonly message: string;
   readonly tools: readonly Tool[];
   readonly policy: ToolPolicy;
-  /** What skills that it starts are held to. */
+  /** The policy for skills that it starts. */
   readonly bound: ToolPolicy;
   readonly approvals: Approvals;
-  /** Commands of the skill around its tool calls and at its end. */
+  /** The skill's commands around its tool calls and at its end. */
   readonly hooks: readonly RunHook[];
   readonly outputFilter: OutputFilterMode;
-  /** Once an untrusted text is in it, secrets are not delivered any more. */
+  /** Once it contains untrusted text, secrets are no longer delivered. */
   readonly memory: ConversationMemory;
   readonly redactor: Redactor;
   readonly limits: RunLimits;
   readonly reasoning?: Reasoning | undefined;
-  /** What its answer is held to. */
+  /** What its answer must match. */
   readonly output?: OutputContract | undefined;
   readonly budget: Budget;
   readonly recorder: RunRecorder;
-  /** Those of the decisions, and among them those that were found on the way. */
+  /** Those of the decisions, combined with those found later. */
   diagnostics(found: readonly Diagnostic[]): readonly Diagnostic[];
   /**
-   * The instructions of another skill are in the run's conversation now: what it disallows is denied from here on, and
-   * its files can be read where the run sees more than its own folders.
+   * Another skill's instructions are now in the run's conversation: what it disallows is denied from now on, and its
+   * files can be read if the run sees more than its own folders.
    */
   follow(other: PreparedInvocation): void;
 }
 
-/** What is known of the run of a skill once it has a place and a model. */
+/** What is known about a skill's run once it has a place and a model. */
 export type DecidedRun = Pick<RunContext, "place" | "memory" | "redactor" | "limits"> & {
   readonly prepared: PreparedInvocation;
   readonly agent: NamedAgent | undefined;
@@ -116,7 +116,7 @@ export type DecidedRun = Pick<RunContext, "place" | "memory" | "redactor" | "lim
 type Start = Pick<RunGiven, "runId" | "host" | "request" | "parent" | "invoke"> &
   Partial<Pick<RunGiven, "isDry" | "workRunId" | "durable">>;
 
-/** A recording that cannot be opened is said before anything else is made. */
+/** A recording that can't be opened is reported before anything else is created. */
 export function giveRun(start: Start): RunGiven {
   const { runId, host, request, parent, isDry = false, workRunId = runId } = start;
   const callbacks = createHostCallbacks(runId, host.logger);
@@ -137,7 +137,7 @@ export function giveRun(start: Start): RunGiven {
   };
 }
 
-/** For a skill that the run starts: it has at most what the run has, as it is now. */
+/** For a skill that the run starts: it has at most the run's current rights. */
 export function asParent(context: RunContext): RunParent {
   const { runId, subject, isIsolated, memory, bound, place, budget, model, redactor } = context;
   return {
@@ -161,7 +161,7 @@ export function asParent(context: RunContext): RunParent {
   };
 }
 
-/** A skill that the run starts is asked for by a model, for the same caller. */
+/** A skill that the run starts is invoked by a model, for the same caller. */
 export function inheritRequest({ subject, request }: RunContext): Omit<RunRequest, "skill"> {
   const { approve, askUser, confirm, tools, write, privateFiles, onEvent, onProgress } = request;
   const userMessage = rawMessageOf(request);
@@ -184,13 +184,13 @@ export async function startChild(
   return outcome;
 }
 
-/** The run, or the conversation, in which a skill is asked for. What it may not do, no skill it starts may. */
+/** The run or conversation in which a skill is requested. Its restrictions apply to every skill it starts. */
 export interface RunParent {
   readonly runId?: string | undefined;
-  /** The skills that are running, outermost first. */
+  /** The running skills, outermost first. */
   readonly chain: readonly string[];
   readonly trust: Trust;
-  /** What is in its conversation, and whether an untrusted text is. */
+  /** What is in its conversation, and whether that includes untrusted text. */
   readonly memory: ConversationMemory;
   readonly policy?: ToolPolicy | undefined;
   /** Domains; `undefined`: whatever the skill itself may reach. */
@@ -199,23 +199,23 @@ export interface RunParent {
   readonly world?: World | undefined;
   readonly budget: Budget;
   readonly model?: ResolvedModel | undefined;
-  /** Where its questions to a person wait, and those of the skills it starts. */
+  /** Where its questions to a person wait, and those of skills it starts. */
   readonly questions?: QuestionQueue | undefined;
-  /** How a run that it starts becomes durable like itself. */
+  /** How a run that it starts becomes durable too. */
   readonly durable?:
     | ((child: { readonly skill: string; readonly runId: string }) => Promise<DurableRunParts>)
     | undefined;
-  /** What it must not tell, no skill it starts may tell, and the reverse. */
+  /** The secrets of a run and of the skills it starts are redacted in both. */
   readonly redactor?: Redactor | undefined;
   /** A recording that nested runs share. */
   readonly recording?: RunSink | undefined;
   onChild(child: { readonly runId: string; readonly skill: string }): void;
 }
 
-/** Everyone who hears what happens in a run: its log, a recording, tracing, and whoever asked for it. */
+/** Everyone who receives a run's events: its log, a recording, tracing, and whoever requested it. */
 export async function openRecorder(run: RunGiven, redactor: Redactor): Promise<RunRecorder> {
   const { runId, host, recording } = run;
-  if (run.isDry) return createRunRecorder({ runId, redactor, sinks: [] }); // Nobody hears of what does not happen.
+  if (run.isDry) return createRunRecorder({ runId, redactor, sinks: [] }); // Nobody is told about what doesn't happen.
   const { callbacks } = run;
   const { onEvent } = run.request;
   const keeping = keepingOf(host);
@@ -228,7 +228,7 @@ export async function openRecorder(run: RunGiven, redactor: Redactor): Promise<R
     lastSeq: durable?.steps.lastEvent,
     sinks: [
       ...(durable ? [durable.steps.sink] : []),
-      ...(recording ? [recording] : []), // Closed before the log, which then says whether that failed.
+      ...(recording ? [recording] : []), // Closed before the log, which then reports whether that failed.
       keeping.open(runId, durable?.steps.lastEvent),
       ...(needsLedger ? [openCostLedger(host.places)] : []),
       ...(spans ? [spans] : []),
@@ -238,7 +238,7 @@ export async function openRecorder(run: RunGiven, redactor: Redactor): Promise<R
         hearsText: host.onEvent !== undefined || onEvent !== undefined,
         write(event) {
           callbacks.tell("createMetier({ onEvent })", host.onEvent, event);
-          onEvent?.(event); // It does no harm: see `giveRun`.
+          onEvent?.(event); // It is safe: see `giveRun`.
         },
         async close() {
           await callbacks.settle();

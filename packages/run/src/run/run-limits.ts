@@ -1,6 +1,4 @@
-/**
- * What a run may use: by whom its limits are set, what it may spend with all that it starts, and the switch that stops it.
- */
+/** A run's limits: who sets them, what it may spend including everything it starts, and the switch that stops it. */
 import { UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
 import { showCost } from "@metier/base/text";
@@ -8,8 +6,8 @@ import type { Config, RunsConfig } from "@metier/skills/config";
 import type { RunLimit, TokenUsage } from "../events/run-event.ts";
 
 /**
- * What one run may use; one that reaches a limit ends with status `limited` and keeps its text so far. `[runs]` in the
- * config changes the defaults, and the policy caps them all.
+ * What one run may use; a run that reaches a limit ends with status `limited` and keeps its text so far. `[runs]` in
+ * the config changes the defaults, and the policy caps them all.
  *
  * @example
  * ```ts
@@ -21,20 +19,20 @@ export interface RunLimits {
   readonly maxIterations: number;
   /** How long the run may take, in milliseconds. Default: 600,000. */
   readonly timeoutMs: number;
-  /** How many bytes its model may write, with reasoning and tool input. Default: 1,000,000. */
+  /** How many bytes its model may write, including reasoning and tool input. Default: 1,000,000. */
   readonly maxOutputBytes: number;
-  /** How many tokens it may use, with the runs it starts. Absent: no limit. */
+  /** How many tokens it may use, including the runs it starts. Absent: no limit. */
   readonly maxTokens?: number;
-  /** What it may cost, with the runs it starts, in US dollars or your prices' currency. Absent: no limit. */
+  /** What it may cost, including the runs it starts, in US dollars or your prices' currency. Absent: no limit. */
   readonly maxCost?: number;
 }
 
-/** What is left out, or `undefined`, is no wish. */
+/** Missing or `undefined` means no request. */
 type LimitWish = { readonly [Name in keyof RunLimits]?: RunLimits[Name] | undefined };
 
 /**
- * What one run may use: the config's word, each wish over the one before, and never more than the policy allows. Throws
- * `UsageError` for a wish that is no limit.
+ * What one run may use: the config's limits, overridden by each request in turn, and never more than the policy allows.
+ * Throws `UsageError` for an invalid limit.
  */
 export function chooseLimits(
   { runs, policyRuns }: Pick<Config, "runs" | "policyRuns">,
@@ -43,7 +41,7 @@ export function chooseLimits(
   const told = [toLimits(runs), ...wishes].flatMap((limits) => Object.entries(limits ?? {}));
   const wanted = new Map(told.flatMap(([name, limit]) => (limit === undefined ? [] : [[name, limit]])));
   for (const [name, limit] of wanted) {
-    // A program in JavaScript may give anything, and what is no number is never reached.
+    // A JavaScript program may pass anything, and a limit that isn't a number is never reached.
     if (!(limit > 0))
       throw new UsageError(`The limit \`${name}\` is \`${limit}\`; it must be a number above 0.`);
   }
@@ -59,34 +57,34 @@ function toLimits({ timeoutSeconds, ...runs }: Partial<RunsConfig>): Partial<Run
   return presentFields({ maxIterations, timeoutMs, maxOutputBytes, maxTokens, maxCost });
 }
 
-/** What all runs of a conversation may spend together; a limit that is left out does not hold. */
+/** What all runs of a conversation may spend together; a missing limit doesn't apply. */
 export interface BudgetLimits {
   /** How many tokens, input and output together. */
   readonly maxTokens?: number | undefined;
   /** In US dollars, or in the currency of the configured prices. */
   readonly maxCost?: number | undefined;
-  /** Whose they are, for messages: `this conversation`. Default: the run that is under way. */
+  /** The owner, for messages: `this conversation`. Default: the current run. */
   readonly owner?: string | undefined;
 }
 
 export interface Budget {
-  /** The tokens that were used so far. */
+  /** The tokens used so far. */
   readonly usage: TokenUsage;
   /** What they cost so far, in the currency of the prices. */
   readonly cost: number;
-  /** Whether anything in it had a price; `cost` says nothing otherwise. */
+  /** Whether anything in it had a price; otherwise `cost` is meaningless. */
   readonly isPriced: boolean;
   /** Whether money is limited, here or by a caller. */
   readonly limitsCost: boolean;
-  /** `cost` is absent where no price is known. */
+  /** `cost` is absent if no price is known. */
   add(usage: TokenUsage, cost?: number): void;
-  /** The first limit that is used up, the own one or that of a caller. */
+  /** The first limit that is used up, its own or a caller's. */
   reached(): LimitReached | undefined;
 }
 
 export const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-/** What a run may spend in tokens and money. What a nested run spends counts for its callers too. */
+/** What a run may spend in tokens and money. What a nested run spends also counts for its callers. */
 export function createBudget(
   { maxTokens, maxCost, owner }: BudgetLimits = {},
   ...callers: readonly (Budget | undefined)[]
@@ -115,10 +113,10 @@ export function createBudget(
     },
     reached() {
       if (maxTokens !== undefined && usage.totalTokens >= maxTokens) {
-        return { limit: "tokens", message: `${usage.totalTokens} of ${maxTokens} tokens${whose} are used` };
+        return { limit: "tokens", message: `used ${usage.totalTokens} of ${maxTokens} tokens${whose}` };
       }
       if (maxCost !== undefined && cost >= maxCost) {
-        return { limit: "cost", message: `${showCost(cost)} of $${maxCost}${whose} is spent` };
+        return { limit: "cost", message: `spent ${showCost(cost)} of $${maxCost}${whose}` };
       }
       return above.map((caller) => caller.reached()).find((limit) => limit !== undefined);
     },
@@ -136,11 +134,11 @@ function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
 interface LimitReached {
   /** Which of the limits it is. */
   readonly limit: RunLimit;
-  /** What was used and what is allowed. */
+  /** How much was used and allowed. */
   readonly message: string;
 }
 
-/** The most that a timer takes; with more it would go off at once. */
+/** The longest timer; with more, it would fire immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface StopFault {
@@ -154,21 +152,21 @@ export interface RunStop {
   readonly cancelled: boolean;
   /** The limit that was reached, if one was. */
   reached(): LimitReached | undefined;
-  /** What the model wrote: text, reasoning, input of tools. */
+  /** What the model wrote: text, reasoning, tool input. */
   onOutput(text: string): void;
-  /** Why it cannot go on at all, if it cannot. */
+  /** Why it can't continue, if so. */
   failed(): StopFault | undefined;
-  /** It cannot go on at all: it ends `failed`. */
+  /** It can't continue: it ends as `failed`. */
   fail(code: string, message: string): void;
-  /** The run goes on in another process: everything under way here is ended. */
+  /** The run continues in another process: everything in progress here is ended. */
   leave(): void;
-  /** The clock is stopped; the run has ended. */
+  /** Stops the clock; the run has ended. */
   end(): void;
 }
 
 /**
- * The switch that stops a run: by the caller, by the clock, by what it spent or by what it wrote. `activeMs`: how long it was
- * worked on before.
+ * The switch that stops a run: by its caller, the clock, its spending or its output. `activeMs`: how long it was worked
+ * on before.
  */
 export function createStop(
   limits: RunLimits,
@@ -204,7 +202,7 @@ export function createStop(
       broken ??= { code, message };
       own.abort(new Error(message));
     },
-    leave: () => own.abort(new Error("The run goes on in another process.")),
+    leave: () => own.abort(new Error("The run continues in another process.")),
     end: () => clearTimeout(timer),
   };
 }

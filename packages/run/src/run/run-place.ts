@@ -1,6 +1,6 @@
 /**
- * Where the processes of a run are: what they see of the machine, what holds them, which domains and which capabilities
- * they reach. Decided the same way for a run, a turn of a chat, a script and a hook; open until `close`.
+ * Where a run's processes live: what they see of the machine, their sandbox, and the domains and capabilities they
+ * reach. Decided the same way for a run, a chat turn, a script and a hook; open until `close`.
  */
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -32,38 +32,38 @@ type Given = Pick<
   "runId" | "host" | "request" | "workDir" | "questions" | "capabilityNotes" | "durable"
 >;
 
-/** `workDir` exists, and belongs to this use alone. */
+/** `workDir` exists, and belongs only to this use. */
 interface RunPlaceInput extends Given, Partial<Pick<RunGiven, "parent" | "isDry">> {
-  /** Absent in a conversation of the user's own. */
+  /** Absent in the user's own conversation. */
   readonly skill?: Skill | undefined;
   /** Already lowered to its caller's. */
   readonly trust: Trust;
   readonly redactor: Redactor;
   /**
-   * Of the conversation its commands serve: an untrusted text in it ends their network and their capabilities, and what
-   * needs trust to hold.
+   * Of the conversation its commands serve: untrusted text in it ends their network, their capabilities, and any
+   * backend that needs trust.
    */
   readonly conversation?: ConversationTrust | undefined;
-  /** Folders of other skills whose instructions are followed already; `show` adds to it. */
+  /** Folders of other skills already followed; `show` adds to it. */
   readonly shown?: Set<string>;
 }
 
 export interface RunPlace {
   /** As it is now. */
   readonly world: World;
-  /** Absent where none holds here: then nothing is executed. */
+  /** Absent if none is suitable: then nothing is executed. */
   readonly sandbox: Sandbox | undefined;
   /** Granted domains. */
   readonly network: readonly string[];
   /** Hosts that its processes have reached so far; scripts of other skills add theirs. */
   readonly reached: Set<string>;
-  /** As the skill and its own table in the config write it. */
+  /** As written in the skill and its own config table. */
   readonly declared: SandboxUse;
-  /** What of that holds, beyond the folders that every run has; paths are real. */
+  /** What of that is granted, beyond the folders every run has; paths are real. */
   readonly granted: SandboxUse;
   /** As it is now. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The folder of another skill whose instructions are followed: it can be read from now on, where trust allows. */
+  /** The folder of another followed skill: it can be read from now on, if trust allows. */
   show(folder: string): void;
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export async function openRunPlace(input: RunPlaceInput): Promise<RunPlace> {
   const reach = grantReach({ trust, config, skill, cwd, places, caller: parent?.network });
   const seen = { data: data.folders, placed: needs.placed, granted: reach.granted };
   const first = lookAround(input, shown, seen);
-  if (isDry) void first.world.masked; // A plan says what a run would meet: look now.
+  if (isDry) void first.world.masked; // A plan shows what a run would meet: check now.
   let built = first;
   const missing = skill ? reportMissing(skill, reach.missing, first.world, places.configFile) : [];
   const { network } = reach.granted;
@@ -114,7 +114,7 @@ export async function openRunPlace(input: RunPlaceInput): Promise<RunPlace> {
   };
 }
 
-/** In a mere plan they are named as a run would have them; nothing is made. */
+/** In a plan they are named as a run would have them, but not created. */
 function findData({ skill, trust, host, request, isDry }: RunPlaceInput): FoundData {
   if (skill === undefined) return { diagnostics: [] };
   const owner = { skill, trust, user: dataOwner(request.caller) };
@@ -130,7 +130,7 @@ function withinWorld({ network, read, write }: SandboxUse, { readable, writable 
   };
 }
 
-/** What a run sees beside the folders that are asked for. */
+/** What a run sees besides the requested folders. */
 interface Seen {
   readonly data: DataFolders | undefined;
   readonly placed: SkillNeeds["placed"];
@@ -165,8 +165,8 @@ const NEEDS_TRUST: Partial<Record<SandboxBackend, { readonly power: TrustedThing
 };
 
 /**
- * Some backends are for what the user trusts only: they hold less than the system does. A conversation starts trusted, so
- * there each command asks again; after an untrusted text nothing is run that way.
+ * Some backends are only for trusted code: they isolate less than the system does. A conversation starts trusted, so
+ * each command checks again; after untrusted text, nothing runs that way.
  */
 export function holdToTrust(sandbox: Sandbox, trust: ConversationTrust): Sandbox {
   const needed = NEEDS_TRUST[sandbox.backend];
@@ -177,7 +177,7 @@ export function holdToTrust(sandbox: Sandbox, trust: ConversationTrust): Sandbox
       const { taintedBy } = trust;
       if (taintedBy === undefined) return sandbox.run(command);
       return refuseCommand(
-        `The untrusted \`${taintedBy}\` is in this conversation, so no command runs ${needed.how}.`,
+        `The untrusted \`${taintedBy}\` is in this conversation, so commands cannot run ${needed.how}.`,
       );
     },
   };
@@ -191,9 +191,9 @@ interface Egress {
 }
 
 /**
- * How the processes of a run reach granted domains: the allow-list proxy, for as long as the run lasts, and a sandbox
- * whose every command has it. Nothing is opened where nothing is granted, and nothing goes out any more once an untrusted
- * text is in the conversation.
+ * How a run's processes reach granted domains: the allow-list proxy, for the run's lifetime, and a sandbox that routes
+ * every command through it. Nothing is opened if nothing is granted, and nothing goes out once the conversation
+ * contains untrusted text.
  */
 async function openEgress(
   sandbox: Sandbox,
@@ -201,7 +201,7 @@ async function openEgress(
   { host, conversation, durable }: RunPlaceInput,
 ): Promise<Egress> {
   const reached = new Set<string>(durable?.reached);
-  // The others give no network at all; or all of it, which a proxy would only pretend to hold back.
+  // The other backends give no network at all; or all of it, which a proxy would only pretend to restrict.
   if (network.length === 0 || sandbox.backend !== "bubblewrap") {
     return { sandbox, reached, close: () => Promise.resolve() };
   }
@@ -221,8 +221,8 @@ async function openEgress(
   };
 }
 
-/** `web_fetch` then asks the user for each address; nobody can be asked for what a process sends. */
+/** `web_fetch` then asks the user for each address; a process's traffic can't be asked about. */
 function whyHeld(untrusted: string | undefined): string | undefined {
   if (untrusted === undefined) return undefined;
-  return `The untrusted skill \`${untrusted}\` is in this conversation, so commands reach no network any more. Use \`web_fetch\`, for which the user is asked.`;
+  return `The untrusted skill \`${untrusted}\` is in this conversation, so commands have no network anymore. Use \`web_fetch\`, which asks the user.`;
 }

@@ -1,7 +1,8 @@
 /**
- * Whether a run may call a tool. Its policy: the lists of its skill and its agent, the config, and what its caller may do;
- * in a chat, the lists of what was put into the conversation since the user's last message; it grows while skills are
- * followed. And whether a person agrees: asked one at a time, remembered for the run. Nobody to ask means no.
+ * Whether a run may call a tool. Its policy: the lists of its skill and agent, the config, and its caller's rights; in
+ * a chat, the lists of what entered the conversation since the user's last message; it grows as skills are followed.
+ * And whether a person agrees: asked one at a time, remembered for the run. If there is nobody to ask, the answer is
+ * no.
  */
 
 import { sayFault } from "@metier/base/diagnostic";
@@ -22,18 +23,18 @@ import type { RunPlace } from "./run-place.ts";
 import { programTools } from "./run-request.ts";
 
 export interface GrowingPolicy extends ToolPolicy {
-  /** From now on these count too. */
+  /** From now on, these count too. */
   activate(lists: ToolLists): void;
 }
 
-/** `brought`: names of the tools that the skill brings; absent: not known. */
+/** `brought`: names of the tools that the skill provides; absent: unknown. */
 export function createRunPolicy(
   { prepared, agent, memory, place }: DecidedRun,
   given: RunGiven,
   brought: readonly string[] | undefined,
 ): GrowingPolicy {
   const { skill, trust } = prepared;
-  // It comes from an MCP server, and nobody said yes to what it executes.
+  // It comes from an MCP server, and nobody approved what it executes.
   const isUnapproved = skill.remote !== undefined && !trustAllows(trust.level, "execute-from-server");
   return createGrowingPolicy(
     {
@@ -60,7 +61,7 @@ export function createChatPolicy(
   return createGrowingPolicy(options, given.host.sessionRules);
 }
 
-/** What it denies is denied to the skills that are run from a chat; what it would ask, they decide by their own. */
+/** What it denies is also denied to skills run from a chat; what it would ask about is left to their own policy. */
 export function denyOnly(policy: ToolPolicy): ToolPolicy {
   return {
     diagnostics: [],
@@ -134,12 +135,12 @@ export function skillLists(
   };
 }
 
-/** Of a skill whose instructions are followed inside of a run: they deny, and never allow more than the run has. */
+/** For a skill followed inside a run: its lists deny, and never allow more than the run has. */
 export function followedLists(prepared: PreparedInvocation): ToolLists {
   return { ...skillLists(prepared), allowedTools: [] };
 }
 
-/** What whoever serves the user has narrowed all of this to: it takes away, and never pre-approves. */
+/** Restrictions by whoever serves the user: they remove tools, and never pre-approve. */
 function onlyLists({ host: { onlyTools } }: Pick<RunGiven, "host">): readonly ToolLists[] {
   if (onlyTools === undefined) return [];
   return [
@@ -155,7 +156,7 @@ function onlyLists({ host: { onlyTools } }: Pick<RunGiven, "host">): readonly To
   ];
 }
 
-/** They hold beside those of the skill. */
+/** They apply in addition to the skill's. */
 function agentLists({ name, location, trust, tools, disallowedTools }: NamedAgent): ToolLists {
   return {
     owner: `agent \`${name}\``,
@@ -168,32 +169,32 @@ function agentLists({ name, location, trust, tools, disallowedTools }: NamedAgen
   };
 }
 
-/** A tool call that the tool policy neither allows nor denies, put to a person before it is made. */
+/** A tool call that the policy neither allows nor denies, shown to a person before it is made. */
 export interface ApprovalQuestion {
   /** The skill whose run makes the call; `chat` in a conversation. */
   readonly skill: string;
-  /** The tool's name, as the tool policy knows it. */
+  /** The tool's name in the tool policy. */
   readonly tool: string;
-  /** The input of the call, as the model wrote it. */
+  /** The call's input, as the model wrote it. */
   readonly input: ToolInput;
   /** Why it is asked. */
   readonly rule: string;
   /** What the call would change, as a diff. */
   readonly diff?: string | undefined;
-  /** Tool patterns that would allow this call and others like it; none where no pattern can. */
+  /** Tool patterns that would allow this call and similar ones; empty if no pattern can. */
   readonly rules?: readonly string[] | undefined;
 }
 
 /**
- * `always`: also for the same tool with the same input, for the rest of the run or the conversation. `session`: also for
- * whatever the question's `rules` cover.
+ * `always`: also for the same tool with the same input, for the rest of the run or conversation. `session`: also for
+ * everything the question's `rules` cover.
  */
 export type ApprovalAnswer = "yes" | "no" | "always" | "session";
-/** Asks a person about one tool call; anything but a listed answer, or an exception, counts as no. */
+/** Asks a person about one tool call; an exception, or anything but a listed answer, counts as no. */
 export type AskApproval = (question: ApprovalQuestion) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
 export interface Approvals {
-  /** Once the signal has come, nobody is asked any more. */
+  /** Once the signal is aborted, nobody is asked. */
   ask(question: Omit<ApprovalQuestion, "skill">, signal: AbortSignal): Promise<Approval>;
 }
 
@@ -204,11 +205,11 @@ interface Approval {
 
 interface ApprovalSettings {
   readonly skill: string;
-  /** `all`: yes to every question policy would ask. Absent: nobody can be asked. */
+  /** `all`: yes to every question. Absent: nobody can be asked. */
   readonly approve?: "all" | AskApproval | undefined;
-  /** What `always` was answered to; given by a chat, whose turns share it. */
+  /** What was answered with `always`; shared by a chat's turns. */
   readonly remembered?: Set<string> | undefined;
-  /** What `session` was answered to: patterns that count from then on. */
+  /** What was answered with `session`: patterns that count from then on. */
   readonly sessionRules?: Set<string> | undefined;
   /** Of the run that started this one: the same person is asked. */
   readonly queue?: QuestionQueue | undefined;
@@ -239,7 +240,7 @@ export function createApprovals(settings: ApprovalSettings): Approvals {
       return { approved: false, rule: answer === "no" ? "the user declined" : describeNoAnswer(answer) };
     } catch (error) {
       if (error instanceof CancelledError) return { approved: false, rule: "skipped" };
-      // The window was closed, or the embedding program has a fault: nobody agreed.
+      // The window was closed, or the embedding program failed: nobody agreed.
       const reason = sayFault(error);
       return { approved: false, rule: `the user could not be asked: ${reason}` };
     }
@@ -253,13 +254,13 @@ export function createApprovals(settings: ApprovalSettings): Approvals {
 
 function describeNoAnswer(answer: unknown): string {
   const shown = typeof answer === "string" ? showValue(answer) : kindOf(answer);
-  return `\`approve\` answered with ${shown}, which is none of \`yes\`, \`no\`, \`always\` and \`session\``;
+  return `\`approve\` returned ${shown}; it must be \`yes\`, \`no\`, \`always\` or \`session\``;
 }
 
 /** How far a yes reaches. */
 type Reach = "call" | "same" | "rules";
 
-/** Only these words agree: a program in JavaScript may answer with anything. */
+/** Only these words agree: a JavaScript program may return anything. */
 const REACH_OF: ReadonlyMap<ApprovalAnswer, Reach> = new Map([
   ["yes", "call"],
   ["always", "same"],
@@ -268,7 +269,7 @@ const REACH_OF: ReadonlyMap<ApprovalAnswer, Reach> = new Map([
 
 const STOPPED: Approval = { approved: false, rule: "the run was stopped before anyone answered" };
 
-/** Lets one question after the other be asked; `undefined` for one whose run was stopped meanwhile. */
+/** Asks one question after another; `undefined` if its run was stopped in the meantime. */
 export type QuestionQueue = <Answer>(
   ask: () => Promise<Answer>,
   signal: AbortSignal,
@@ -278,12 +279,12 @@ export function createQuestionQueue(): QuestionQueue {
   let last: Promise<unknown> = Promise.resolve();
   return (ask, signal) => {
     const asked = untilStopped(last.then(ask), signal);
-    last = asked.catch(() => undefined); // Whoever asked hears of the fault; the next question is asked all the same.
+    last = asked.catch(() => undefined); // Whoever asked gets the error; the next question is asked anyway.
     return asked;
   };
 }
 
-/** Questions of a model wait in the same queue: a person is asked one thing at a time. */
+/** A model's questions wait in the same queue: a person is asked one thing at a time. */
 export function queueQuestions<Asking extends { readonly askUser?: AskUser | undefined }>(
   asking: Asking,
   queue: QuestionQueue,
@@ -297,15 +298,15 @@ export function queueQuestions<Asking extends { readonly askUser?: AskUser | und
   };
 }
 
-/** So do those before a change; without an answer nothing is changed. */
+/** So do confirmations of changes; without an answer, nothing is changed. */
 export function queueConfirmation(confirm: ConfirmMutation, queue: QuestionQueue): ConfirmMutation {
   return async (plan, signal = new AbortController().signal) =>
     (await queue(async () => (signal.aborted ? "no" : confirm(plan, signal)), signal)) ?? "no";
 }
 
 /**
- * Waiting that ends with the run: for a person who may never answer, or a tool that does not listen to its signal.
- * `undefined` once the signal has come and the time of grace is over; the work itself goes on unobserved.
+ * Waits until the run ends: for a person who may never answer, or a tool that ignores its signal. `undefined` once the
+ * signal is aborted and the grace period is over; the work itself continues unobserved.
  */
 export async function untilStopped<Value>(
   work: Promise<Value>,

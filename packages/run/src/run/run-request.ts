@@ -1,6 +1,6 @@
 /**
- * What a run is asked for with: by its caller, who holds a handle while it is under way, and by the host, which is given once
- * by the runtime and is the same for all runs.
+ * The input of a run: from its caller, who gets a handle while it runs, and from the host, which the runtime provides
+ * once for all runs.
  */
 import { homedir } from "node:os";
 import type { Logger } from "@metier/base/diagnostic";
@@ -40,7 +40,7 @@ import type { RunResult } from "./run-result.ts";
 import { openStreams, type RunStreams } from "./run-streams.ts";
 
 /**
- * What `metier.run` and `metier.start` take: which skill, the task, and what the run may do.
+ * Options of `metier.run` and `metier.start`: which skill, the task, and what the run may do.
  *
  * @example
  * ```ts
@@ -50,47 +50,50 @@ import { openStreams, type RunStreams } from "./run-streams.ts";
 export interface RunRequest<Output extends GivenSchema | undefined = GivenSchema | undefined>
   extends SkillRequest {
   /**
-   * A schema for the answer: `object` of the result fits it, with its type. An answer that does not is asked for once
-   * more; then the run has failed with `output.invalid`. Default: the skill's `output-schema`.
+   * A schema for the answer: the result's `object` matches it and has its type. An answer that doesn't match is
+   * requested once more; after that, the run fails with `output.invalid`. Default: the skill's `output-schema`.
    */
   readonly output?: Output;
   /** Default: `code`. */
   readonly source?: InvocationSource | undefined;
   /** The person the run is for. Default: nobody in particular. */
   readonly caller?: Caller | undefined;
-  /** An alias, `provider/model`, or a model of the AI SDK. */
+  /** An alias, `provider/model`, or an AI SDK model. */
   readonly model?: string | GivenModel | undefined;
   /** What the run may use, within the policy. Default: the config's limits. */
   readonly limits?: Partial<RunLimits> | undefined;
-  /** Whether a trusted run may write to the working directory, where it has one (`cwd`). */
+  /** Whether a trusted run may write to the working directory, if it has one (`cwd`). */
   readonly write?: boolean | undefined;
-  /** An existing folder that is nobody else's, in place of a new work folder; it is not removed with the run. */
+  /** An existing folder for this run alone, used instead of a new work folder; it isn't removed with the run. */
   readonly workDir?: string | undefined;
-  /** `all`: yes to every question the tool policy would ask. Absent: nobody can be asked, so no. */
+  /** `all`: yes to every approval. Absent: nobody can be asked, so no. */
   readonly approve?: "all" | AskApproval | undefined;
   /** Answers the questions of the `ask_user` tool. Absent: the model has no such tool. */
   readonly askUser?: AskUser | undefined;
-  /** Asked before a capability changes something; `approve` does not answer it. Default: that of `createMetier`. */
+  /** Asked before a capability changes something; `approve` doesn't apply to it. Default: that of `createMetier`. */
   readonly confirm?: ConfirmMutation | undefined;
-  /** What the user wrote last, word for word, when a model passes the task on. */
+  /** The user's last message, verbatim, if a model passes the task on. */
   readonly userMessage?: string | undefined;
-  /** Tools of the embedding program for this call, and for the skills it starts, beside those of `createMetier`. */
+  /** The embedding program's tools for this call and the skills it starts, in addition to those of `createMetier`. */
   readonly tools?: readonly GivenTool[] | undefined;
-  /** Values for variables the skill declares, beside those of the user's config. */
+  /** Values for variables the skill declares, in addition to the user's config. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Absolute paths of files with secrets, such as the one `env` was read from: no run sees them. */
   readonly privateFiles?: readonly string[] | undefined;
-  /** A file that keeps the events, to be replayed. */
+  /** A file to record the events in, for replay. */
   readonly record?: string | undefined;
-  /** Cancels the run, with every process it started. */
+  /** Cancels the run and every process it started. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears of what takes long before a run begins, such as the installation of packages: one line each. */
+  /** Receives slow steps before a run starts, such as installing packages: one line each. */
   readonly onProgress?: ((message: string) => unknown) | undefined;
-  /** Every event as it happens, of nested runs too. It may be async; a fault of it is a diagnostic, once. */
+  /**
+   * Receives every event as it happens, including nested runs. It may be async; an error in it becomes a diagnostic,
+   * once.
+   */
   readonly onEvent?: ((event: RunEvent) => unknown) | undefined;
 }
 
-/** What the user wrote, word for word: what a model or a program says in their name is never taken for it. */
+/** The user's words, verbatim: text from a model or program in their name never counts. */
 export function rawMessageOf({
   userMessage,
   message,
@@ -103,15 +106,15 @@ export function rawMessageOf({
   return parts.length === 0 ? undefined : parts.join("\n");
 }
 
-/** Events of a run: `for await (const event of handle.events)`, or `handle.events()` to listen from that call on. */
+/** A run's events: `for await (const event of handle.events)`, or `handle.events()` to listen from that call on. */
 export interface RunEvents extends AsyncIterable<RunEvent> {
   /** Listens from this call; the iterator ends when the run does. */
   (): AsyncIterableIterator<RunEvent>;
 }
 
 /**
- * A run in the background: how it stands, what it says, how to end it. `events` is for the server itself; the streams are
- * for its clients.
+ * A run in the background: its status, its events, and how to cancel it. `events` is for the server itself; the streams
+ * are for its clients.
  *
  * @example
  * ```ts
@@ -120,19 +123,22 @@ export interface RunEvents extends AsyncIterable<RunEvent> {
  * ```
  */
 export interface RunHandle<Result extends RunResult = RunResult> extends RunStreams {
-  /** The id under which the run is kept and logged. */
+  /** The id in the kept runs and logs. */
   readonly runId: string;
-  /** How it stands now: `running`, or how it ended. */
+  /** Its current status: `running`, or how it ended. */
   readonly status: "running" | RunStatus;
   /** Never rejects for what happens in a run. */
   readonly result: Promise<Result>;
   /** Stops the model call and every process of the run. */
   cancel(): void;
-  /** All events from now on, of nested runs too, until the run has ended. With prompts and folders: not for clients. */
+  /**
+   * All events from now on, including nested runs, until the run has ended. Contains prompts and folders: not for
+   * clients.
+   */
   readonly events: RunEvents;
 }
 
-/** What the work behind a handle is given, and where its result goes. */
+/** What the work behind a handle gets, and where its result goes. */
 export interface RunWork {
   readonly signal: AbortSignal;
   onEvent(event: RunEvent): void;
@@ -140,8 +146,8 @@ export interface RunWork {
 }
 
 /**
- * A run that is under way: what it says while it works, how it stands, how to end it. Clients see the names of `folders` in
- * place of them.
+ * A run in progress: its events, its status, and how to end it. Clients see the names of `folders` instead of the
+ * folders.
  */
 export function openHandle(
   runId: string,
@@ -176,7 +182,7 @@ export function openHandle(
         end(value.status);
         return value;
       });
-      result.catch(() => end("failed")); // A fault of the host reaches whoever waits for the result.
+      result.catch(() => end("failed")); // A host error reaches whoever waits for the result.
       const streams = openStreams({ log, result: () => ended, cancel });
       return {
         runId,
@@ -198,7 +204,7 @@ export function openHandle(
   };
 }
 
-/** Listens from the call on, not only from the first event that is asked for. */
+/** Listens from the call on, not only from the first requested event. */
 function follow(
   listeners: Set<(event: RunEvent | undefined) => void>,
   hasEnded: () => boolean,
@@ -231,58 +237,60 @@ function follow(
 
 export interface PrepareOptions {
   readonly tools: NonNullable<InvocationHost["tools"]>;
-  /** Values of the caller for declared variables, and what commands in a text must not see. */
+  /** The caller's values for declared variables, and what commands in a text must not see. */
   readonly request: Pick<RunRequest, "env" | "privateFiles" | "signal" | "caller">;
   readonly asked?: AskedExecution | undefined;
   readonly conversation?: ConversationTrust | undefined;
-  /** Only to see what would happen: no value is fetched and no command of a text is run. */
+  /** Only a preview: no value is fetched and no command in a text runs. */
   readonly isDry?: boolean;
-  /** Whether whoever asks can run a skill in isolation. Default: yes. */
+  /** Whether the caller can run a skill in isolation. Default: yes. */
   readonly canRun?: boolean;
 }
 
 export interface RunHost {
   readonly places: Places;
-  /** What runs see and work on beside their own folders. Absent: nothing. */
+  /** The folder runs see and work on besides their own. Absent: none. */
   readonly cwd?: string | undefined;
-  /** Where the program stands: its project's programs are never taken for the user's own. No run sees it for that. */
+  /**
+   * The program's folder: programs in its project are never used as the user's own. Runs don't see it because of this.
+   */
   readonly base: string;
-  /** Values for declared variables that every run here has, whoever asks for it; all are secret. */
+  /** Values for declared variables that every run here has, for any caller; all are secret. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** What everything that is run here may spend together. */
+  /** What everything run here may spend together. */
   readonly budget?: Budget | undefined;
-  /** Of this process: model keys are looked for here, and nothing else of it reaches a run. */
+  /** Of this process: model keys are read from it, and nothing else of it reaches a run. */
   readonly environment: Environment;
   readonly models?: GivenModels;
-  /** Providers of whoever runs are for; see `ModelRequest`. */
+  /** The providers of the person runs are for; see `ModelRequest`. */
   readonly ownModels?: OwnModels | undefined;
-  /** Others are served; see `ModelRequest`. */
+  /** Other people are served; see `ModelRequest`. */
   readonly isService?: boolean;
   /** Tools of the embedding program. */
   readonly tools: readonly GivenTool[];
-  /** The only tools that any run here may call, of those that it may call at all; absent: all. */
+  /** The only tools that runs here may call, among those they may call at all; absent: all. */
   readonly onlyTools?: readonly string[] | undefined;
   readonly search?: SearchProvider;
-  /** Hears of every event of every run. */
+  /** Receives every event of every run. */
   readonly onEvent?: ((event: RunEvent) => unknown) | undefined;
   readonly logger?: Logger | undefined;
   /** Where its runs are kept. Default: in files, for thirty days. */
   readonly keeping?: RunKeeping | undefined;
-  /** Absent: nobody performs any, so a skill that declares some is not run. */
+  /** Absent: nobody performs any, so a skill that declares some isn't run. */
   readonly capabilities?: RunCapabilities;
   config(): Config;
-  /** Tool patterns that a person allowed until the run or the conversation ends; whatever it starts shares them. */
+  /** Tool patterns that a person allowed until the run or conversation ends; shared with everything it starts. */
   readonly sessionRules?: Set<string>;
-  /** Those that were read: keys and values stand in them, so no run reads them. */
+  /** The files that were read: they contain keys and values, so no run reads them. */
   configFiles(): readonly string[];
   /** The skills a model may use. */
   readonly library: SkillLibrary;
-  /** What a skill is trusted with as its files are now. */
+  /** A skill's trust for its current files. */
   trustNow(skill: Skill): Trust;
-  /** Those a user may call by name. */
+  /** The skills a user may call by name. */
   userSkills(): readonly Skill[];
   agents(): Promise<LoadedAgents>;
-  /** What a user may call beside skills. */
+  /** What a user may call besides skills. */
   commands(): Promise<LoadedCommands>;
   prepare(invocation: Invocation, options: PrepareOptions): Promise<PrepareOutcome>;
 }
@@ -291,7 +299,7 @@ export function keepingOf({ keeping, places }: Pick<RunHost, "keeping" | "places
   return keeping ?? openKeeping(places);
 }
 
-/** What a model is looked for with. */
+/** The inputs for finding a model. */
 export function modelPlace({
   environment,
   places,
@@ -315,15 +323,15 @@ export function configFilesOf({ layers }: Pick<LoadedConfig, "layers">): readonl
 }
 
 export interface RunCapabilities {
-  /** Loaded when a skill first needs it; the same one every time. */
+  /** Loaded when a skill first needs it; always the same one. */
   broker(): Promise<CapabilityBroker>;
-  /** Asked before a change, where the request for a run brings nobody to ask. Absent: nobody can be asked, so no. */
+  /** Asked before a change, if the request has nobody to ask. Absent: nobody can be asked, so no. */
   readonly confirm?: ConfirmMutation;
 }
 
 /**
- * The host as one run or one conversation has it: its caller is told only of skills it would not be refused, no tool reads
- * the files of the others to it, and what a person allows lasts as long as it does.
+ * The host for one run or conversation: its caller only learns of skills that wouldn't be refused, no tool reads the
+ * files of others to it, and a person's approvals last as long as it does.
  */
 export function hideRestricted(host: RunHost, caller: Caller = {}): RunHost {
   const skills: RunHost["library"]["skills"] = () => {
@@ -333,7 +341,7 @@ export function hideRestricted(host: RunHost, caller: Caller = {}): RunHost {
   return { ...host, library: { ...host.library, skills }, sessionRules: host.sessionRules ?? new Set() };
 }
 
-/** Folders of the server, each with the name that clients see in its place. */
+/** The server's folders, each with the name that clients see instead. */
 export function foldersOf({
   places,
   cwd,
@@ -348,14 +356,14 @@ export function foldersOf({
   ];
 }
 
-/** Without the skills that need a run of their own: for those who can only give a skill's text. */
+/** Without skills that need an isolated run: for callers that can only give a skill's text. */
 export function hideRuns(library: SkillLibrary, config: Config): SkillLibrary {
   const configured = config.skills.defaultExecution;
   const isInline = ({ manifest }: Skill): boolean => chooseExecution(manifest, { configured }) === "inline";
   return { ...library, skills: () => library.skills().filter(isInline) };
 }
 
-/** What the embedding program brings: for all runs, and for this one. */
+/** What the embedding program provides: for all runs, and for this one. */
 export function programTools(
   { tools }: Pick<RunHost, "tools">,
   request: Pick<RunRequest, "tools">,
@@ -363,7 +371,7 @@ export function programTools(
   return [...tools, ...(request.tools ?? [])].map(acceptTool);
 }
 
-/** What a caller asks of a script of a skill. */
+/** The request to run a skill's script. */
 export interface ScriptRequest
   extends Pick<
     RunRequest,
@@ -383,10 +391,10 @@ export interface ScriptRequest
   readonly script: string;
   /** Its arguments, passed as they are, without a shell. Default: none. */
   readonly args?: readonly string[];
-  /** A text as it is, a stream as it comes; anything else as JSON. */
+  /** A string is sent unchanged, a stream as it arrives; anything else as JSON. */
   readonly stdin?: Json | AsyncIterable<string | Uint8Array>;
   /** Default: `skills.script-timeout-ms`. Never more than the policy allows. */
   readonly timeoutMs?: number;
-  /** What it writes, as it comes, without secrets. */
+  /** Receives its output as it arrives, without secrets. */
   readonly onOutput?: (stream: "stdout" | "stderr", text: string) => unknown;
 }

@@ -1,6 +1,6 @@
 /**
- * What a caller gets: from a run, whatever became of it, also when it never came to its first step; and what a run would be,
- * as plain data for `--dry-run`.
+ * Results for a caller: of a run, including one that never reached its first step; and the outline of a run, as plain
+ * data for `--dry-run`.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
@@ -25,27 +25,30 @@ import { NO_USAGE, type RunLimits } from "./run-limits.ts";
  * ```
  */
 export interface RunResult {
-  /** The id under which the run is kept and logged. */
+  /** The id in the kept runs and logs. */
   readonly runId: string;
-  /** The name of the skill; `chat` for a turn of a chat. */
+  /** The skill's name; `chat` for a chat turn. */
   readonly skill: string;
   /** How the run ended. */
   readonly status: RunStatus;
-  /** The text so far, also when the run did not end well. For a run that is held to a schema: the JSON alone. */
+  /** The text so far, even if the run didn't end well. For a run with a schema: only the JSON. */
   readonly text: string;
-  /** What fits the `output` of the request, or the skill's `output-schema`; absent where there is neither. */
+  /** The value that matches the request's `output` or the skill's `output-schema`; absent without either. */
   readonly object?: unknown;
-  /** `false` for a turn of a chat that reached its model, `true` otherwise. */
+  /** `false` for a chat turn that reached its model, otherwise `true`. */
   readonly isolated: boolean;
-  /** The trust the run had: that of the skill, or of its caller where that is lower. */
+  /** The run's trust: the skill's, or its caller's if that is lower. */
   readonly trust: Trust;
   /** The model it used, such as `anthropic/claude-…`; `""` for a run that never started. */
   readonly model: string;
-  /** How many times it called its model, without the runs it started. */
+  /** How many times it called its model, excluding the runs it started. */
   readonly iterations: number;
-  /** The tokens it used, with the runs it started. */
+  /** The tokens it used, including the runs it started. */
   readonly usage: TokenUsage;
-  /** In US dollars, or in the currency of the configured prices, with the runs it started. Absent: no price is known. */
+  /**
+   * In US dollars, or in the currency of the configured prices, including the runs it started. Absent: no price is
+   * known.
+   */
   readonly cost?: number | undefined;
   /** How long it took, in milliseconds; 0 for a run that never started. */
   readonly durationMs: number;
@@ -60,38 +63,38 @@ export interface RunResult {
     /** What went wrong and what to do: for people. */
     readonly message: string;
   };
-  /** Calls that were not allowed. */
+  /** Calls that weren't allowed. */
   readonly denied: readonly {
     /** The name of the tool that was called. */
     readonly tool: string;
-    /** Why the call was not made. */
+    /** Why the call wasn't made. */
     readonly reason: string;
   }[];
-  /** What is in the work folder afterwards. */
+  /** The files in the work folder afterwards. */
   readonly files: readonly {
-    /** Below the work folder. */
+    /** Relative to the work folder. */
     readonly path: string;
     /** In bytes. */
     readonly size: number;
   }[];
-  /** What the run was confined to, and what it used of that. */
+  /** What the run was confined to, and what it used. */
   readonly sandbox: {
-    /** What isolated commands; `absent`: nothing did, and none could run. */
+    /** What isolated commands; `absent`: nothing, so none could run. */
     readonly backend: SandboxBackend | "absent";
-    /** By the skill, or for it by its own table in the config, as written. */
+    /** By the skill or its own config table, as written. */
     readonly declared: SandboxUse;
-    /** What of that the config and the skill's trust let it have; paths are absolute. */
+    /** What of that the config and the skill's trust allow; paths are absolute. */
     readonly granted: SandboxUse;
-    /** Hosts by tools and processes, absolute paths by the file tools; what processes opened is not known. */
+    /** Hosts by tools and processes, absolute paths by the file tools; files opened by processes aren't known. */
     readonly used: SandboxUse;
   };
-  /** What its commands asked of the host, sorted; absent: nothing. */
+  /** What its commands requested from the host, sorted; absent: nothing. */
   readonly capabilities?: readonly CapabilityUse[];
-  /** Findings about the skill and the run, also when it completed. */
+  /** Findings about the skill and the run, even if it completed. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The result of a run with `output`: once `status` is `completed`, `object` is there, with the schema's type. */
+/** The result of a run with `output`: if `status` is `completed`, `object` is set and has the schema's type. */
 export type ObjectResult<Value> = Omit<RunResult, "status" | "object"> &
   (
     | { readonly status: "completed"; readonly object: Value }
@@ -103,7 +106,7 @@ export type ResultFor<Schema> = [Schema] extends [GivenSchema]
   ? ObjectResult<SchemaOutput<Schema>>
   : RunResult;
 
-/** What a run asks for, may reach or has reached beyond its own folders. */
+/** What a run requests, may reach or has reached beyond its own folders. */
 export interface SandboxUse {
   /** Hosts and domains. */
   readonly network: readonly string[];
@@ -113,28 +116,28 @@ export interface SandboxUse {
   readonly write: readonly string[];
 }
 
-/** Of a script of a skill, whatever became of it. */
+/** The result of running a skill's script. */
 export interface ScriptResult
   extends Pick<RunResult, "trust" | "refusal" | "files" | "sandbox" | "capabilities" | "diagnostics"> {
-  /** The id under which the run of the script is kept and logged. */
+  /** The id in the kept runs and logs. */
   readonly runId: string;
   /** The name of the skill. */
   readonly skill: string;
-  /** The script's path in the skill's folder, as it was asked for. */
+  /** The script's path in the skill's folder, as requested. */
   readonly script: string;
   /** `completed`: it ran, and its exit code is 0. */
   readonly status: RunStatus;
-  /** How its process ended; `refused`: it was never started. */
+  /** How its process ended; `refused`: it never started. */
   readonly ended: "exited" | "signalled" | "timeout" | "cancelled" | "limit" | "refused";
-  /** Absent when it did not run to an end. */
+  /** Absent if it didn't run to an end. */
   readonly exitCode?: number;
-  /** Of each stream at most the first million characters; the whole of a longer one is in the work folder. */
+  /** At most the first million characters of each stream; a longer one is complete in the work folder. */
   readonly stdout: string;
   /** What it wrote to standard error, cut like `stdout`. */
   readonly stderr: string;
-  /** Standard output, when it is one JSON object or list. */
+  /** Standard output, if it is one JSON object or list. */
   readonly json?: Json;
-  /** How long the process ran, in milliseconds; 0 when it was never started. */
+  /** How long the process ran, in milliseconds; 0 if it never started. */
   readonly durationMs: number;
   /**
    * `script.missing`, `script.unusable`, `script.failed`, `script.stopped`, `program.missing`, `sandbox.unavailable`,
@@ -148,13 +151,13 @@ export interface ScriptResult
   };
 }
 
-/** What an invocation came to: instructions for your own conversation, a finished run, or a refusal. */
+/** The outcome of an invocation: instructions for your own conversation, a finished run, or a refusal. */
 export type InvokeOutcome =
   | { readonly kind: "inline"; readonly text: string; readonly prepared: PreparedInvocation }
   | { readonly kind: "run"; readonly result: RunResult }
   | { readonly kind: "refused"; readonly refusal: InvocationRefusal };
 
-/** Of a durable run alone: it waits for a person, or goes on in another process. */
+/** Only for a durable run: it waits for a person, or continues in another process. */
 export interface LeftRun {
   readonly kind: "left";
   readonly why: Leave;
@@ -162,7 +165,7 @@ export interface LeftRun {
 
 const NOTHING = { network: [], read: [], write: [] } as const;
 
-/** Of what never started. */
+/** For what never started. */
 export const NO_SANDBOX: RunResult["sandbox"] = {
   backend: "absent",
   declared: NOTHING,
@@ -188,22 +191,22 @@ function emptyResult(runId: string, skill: string): Omit<RunResult, "status"> {
   };
 }
 
-/** The results of runs that never came to their first step: refused, over a limit, or without something they need. */
+/** Results of runs that never reached their first step: refused, over a limit, or lacking something they need. */
 export function refusedResult(runId: string, refusal: InvocationRefusal): RunResult {
   return { ...emptyResult(runId, refusal.skill), status: "refused", refusal };
 }
 
-/** A conversation whose budget was used up before the turn began. */
+/** A conversation whose budget was used up before the turn started. */
 export function limitedResult(runId: string, skill: string, limit: RunLimit): RunResult {
   return { ...emptyResult(runId, skill), trust: "trusted", status: "limited", limit };
 }
 
-/** A run that has no result yet. */
+/** A run without a result yet. */
 export function cancelledResult(runId: string, skill: string): RunResult {
   return { ...emptyResult(runId, skill), status: "cancelled" };
 }
 
-/** What a run needs and does not have. */
+/** What a run needs but doesn't have. */
 export interface StartFault {
   readonly code: string;
   readonly message: string;
@@ -231,11 +234,11 @@ export function failedResult(
 }
 
 interface HookOutline {
-  /** When it is run. */
+  /** When it runs. */
   readonly hook: HookEvent;
-  /** Names and globs; none: every tool. */
+  /** Names and globs; empty: every tool. */
   readonly tools: readonly string[];
-  /** Words, or a line for `sh`; absent for one that cannot be read. */
+  /** Words, or a line for `sh`; absent if it can't be read. */
   readonly command?: HookCommand;
 }
 
@@ -244,13 +247,13 @@ interface ToolOutline {
   readonly name: string;
   /** What it can do, such as `read`, `write` or `execute`. */
   readonly effect: ToolEffect;
-  /** What the tool policy says to a call that no narrower rule is about. */
+  /** The tool policy's answer to a call without a more specific rule. */
   readonly answer: ToolAnswer;
-  /** Which rule decides that, in words. */
+  /** The deciding rule, in words. */
   readonly rule: string;
 }
 
-/** What `--dry-run` shows. Names of variables only, never their values. */
+/** What `--dry-run` shows. Only names of variables, never their values. */
 export interface RunOutline {
   /** The name of the skill. */
   readonly skill: string;
@@ -262,21 +265,21 @@ export interface RunOutline {
   readonly trustReason: string;
   /** The model it would use, such as `anthropic/claude-…`. */
   readonly model: string;
-  /** The names of the tools its model would be offered. */
+  /** The names of the tools its model would get. */
   readonly tools: readonly string[];
-  /** What the tool policy says to each of them. */
+  /** The tool policy's answer for each of them. */
   readonly toolRules: readonly ToolOutline[];
-  /** The skill's own, as it declares them: which tools they bring is known once a run has loaded them. */
+  /** The skill's toolsets, as declared: their tools are known once a run has loaded them. */
   readonly toolsets: readonly string[];
-  /** Commands of the skill around its tool calls and at its end. */
+  /** The skill's commands around its tool calls and at its end. */
   readonly hooks: readonly HookOutline[];
   /** Names only. */
   readonly env: readonly string[];
-  /** What the host performs for it, as it declares them. */
+  /** What the host performs for it, as declared. */
   readonly capabilities: readonly string[];
   /** What the run would be confined to. */
   readonly sandbox: {
-    /** What would isolate commands; `absent`: nothing would, and none could run. */
+    /** What would isolate commands; `absent`: nothing, so none could run. */
     readonly backend: SandboxBackend | "absent";
     /** What the skill asks for. */
     readonly declared: SandboxUse;
@@ -284,7 +287,7 @@ export interface RunOutline {
     readonly granted: SandboxUse;
     /** Domains the run may reach. */
     readonly network: readonly string[];
-    /** The folders that a run would see. */
+    /** The folders a run would see. */
     readonly world: World;
   };
   /** The limits it would have, after the config, the skill and the request. */
@@ -293,6 +296,6 @@ export interface RunOutline {
   readonly system: string;
   /** The first turn. */
   readonly message: string;
-  /** Findings that do not keep it from running. */
+  /** Findings that don't block it. */
   readonly diagnostics: readonly Diagnostic[];
 }

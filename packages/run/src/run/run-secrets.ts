@@ -1,7 +1,4 @@
-/**
- * The values of a run: how they are fetched on this machine, who may have them, and the one gate that keeps them from being
- * told.
- */
+/** A run's values: how they are fetched on this machine, who may have them, and the one gate that keeps them secret. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { folderName } from "@metier/base/files";
@@ -31,10 +28,10 @@ type OwnCommand = (
   options?: { readonly timeoutMs?: number },
 ) => Promise<{ readonly stdout: string }>;
 
-/** Where the user's own programs are looked for: not in the project, which may have brought one of the same name. */
+/** Where the user's own programs are searched: not in the project, which may contain one with the same name. */
 export interface OwnPlace {
   readonly environment: Environment;
-  /** Where the program stands, and what a run works on, if anything. */
+  /** The program's folder, and the folder a run works on, if any. */
   readonly base: string;
   readonly cwd?: string | undefined;
   readonly places: Pick<Places, "home">;
@@ -48,13 +45,14 @@ function findOwn({ environment, base, cwd, places: { home } }: OwnPlace): Comman
   const findAlso = outside(cwd);
   return (name) => {
     const found = find(name);
-    return found === findAlso(name) ? found : undefined; // In doubt none: one of the two folders brought it.
+    return found === findAlso(name) ? found : undefined; // If in doubt, none: one of the two folders may contain it.
   };
 }
 
 /**
- * Programs of the user's own config (a key command, a password store): without a shell, with the user's environment.
- * Rejects when one cannot be run, fails or takes too long. What it printed is in no message: it may be a secret.
+ * Runs programs from the user's own config (a key command, a password store): without a shell, with the user's
+ * environment. Rejects if one can't be run, fails or takes too long. Its output is in no message, because it may be a
+ * secret.
  */
 export function createOwnCommand(place: OwnPlace): OwnCommand {
   const { environment } = place;
@@ -67,11 +65,14 @@ export function createOwnCommand(place: OwnPlace): OwnCommand {
     const limits = { timeoutMs, maxOutputBytes: MAX_OUTPUT_BYTES };
     const { ended, exitCode, stdout } = await runProcess({ program, args, env, limits });
     if (ended === "exited" && exitCode === 0) return { stdout };
-    throw new Error(`\`${name}\` ${ended === "exited" ? `ended with ${exitCode}` : ended}`);
+    throw new Error(`\`${name}\` ${ended === "exited" ? `exited with ${exitCode}` : ended}`);
   };
 }
 
-/** What preparing an invocation needs of the machine: a way to fetch secrets, and a place for commands in a skill's text. */
+/**
+ * What preparing an invocation needs from the machine: a way to fetch secrets, and a place for commands in a skill's
+ * text.
+ */
 export function createSecretMachine(place: OwnPlace): SecretMachine {
   return {
     runCommand: createOwnCommand(place),
@@ -80,14 +81,14 @@ export function createSecretMachine(place: OwnPlace): SecretMachine {
   };
 }
 
-/** Gives a word in place of each value that would have to be fetched. */
+/** Returns a word instead of each value that would be fetched. */
 export const DRY_MACHINE: SecretMachine = {
   runCommand: () => Promise.resolve({ stdout: "not fetched" }),
   findCommand: (name) => name,
   platform: process.platform,
 };
 
-/** What holds commands of this trust here, by the config. */
+/** The sandbox for commands of this trust, by the config. */
 export function sandboxFor(
   trust: Trust,
   { config, places, environment }: Pick<RunHost, "config" | "places" | "environment">,
@@ -97,7 +98,9 @@ export function sandboxFor(
   return chooseSandbox({ backend: limits.backend, trust, environment, programs, limits });
 }
 
-/** Reads what a trusted run reads. Its folder is no run's work, and no other user's commands have the same. */
+/**
+ * Reads what a trusted run reads. Its folder isn't a run's work folder, and isn't shared with other users' commands.
+ */
 export async function findCommandPlace(
   skill: Skill,
   host: RunHost,
@@ -131,7 +134,7 @@ interface RedactorInput {
   readonly parent?: Pick<RunParent, "redactor"> | undefined;
 }
 
-/** One redaction gate for a run, or a script, and all that it starts: what one was given, another may come upon. */
+/** One redaction gate for a run or script and everything it starts: what one was given, another may come across. */
 export function openRedactor(
   prepared: Pick<PreparedInvocation, "env">,
   { request, host, parent }: RedactorInput,
@@ -147,12 +150,12 @@ export function openRedactor(
   return redactor;
 }
 
-/** What a program gave as values of variables, whoever declares them; one that is too short cannot be told from words. */
+/** Values that a program passed for variables, whoever declares them; too short a value can't be told from words. */
 export function givenSecrets(env: RunRequest["env"] = {}): readonly Secret[] {
   return Object.entries(env).flatMap(([name, value]) => (isLongEnough(value) ? [{ name, value }] : []));
 }
 
-/** Declared variables with their values; once an untrusted text is in the conversation it serves, no secret any more. */
+/** Declared variables with their values; once the conversation contains untrusted text, no secrets. */
 export function deliverValues(
   { env }: Pick<PreparedInvocation, "env">,
   memory?: Pick<ConversationMemory, "trust">,

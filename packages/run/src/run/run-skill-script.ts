@@ -1,6 +1,6 @@
 /**
- * One script of a skill, without a model: the checks, the world, the variables and the work folder that a run of the
- * skill has, and a log like that of a run, with the script as its only call.
+ * Runs one script of a skill without a model: with the checks, world, variables and work folder of a skill's run, and a
+ * log like a run's, with the script as its only call.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { UsageError } from "@metier/base/errors";
@@ -65,7 +65,7 @@ export async function runSkillScript(
   }
 }
 
-/** Asking for a script is the approval of it; what the config denies stays denied. */
+/** Requesting a script approves it; what the config denies stays denied. */
 async function findDenial({ script, skill }: ScriptRequest, host: RunHost): Promise<string | undefined> {
   const { tools, policyTools } = host.config();
   const policy = createToolPolicy({
@@ -87,27 +87,27 @@ interface ScriptOrder {
 
 type PlacedScript = ScriptOrder & Pick<RunContext, "place" | "redactor">;
 
-/** What the caller asks for, within what the policy allows. */
+/** The caller's value, within what the policy allows. */
 function chooseTimeout({ timeoutMs }: ScriptRequest, config: Config): number {
   const wanted = timeoutMs ?? config.skills.scriptTimeoutMs;
-  // A program in JavaScript may give anything, and what is no number is never reached.
+  // A JavaScript program may pass anything, and a limit that isn't a number is never reached.
   if (!(wanted > 0))
     throw new UsageError(`The limit \`timeoutMs\` is \`${wanted}\`; it must be a number above 0.`);
   return Math.min(wanted, config.policyScriptTimeoutMs ?? wanted);
 }
 
-/** Asked for by a program in JavaScript, whatever the types say. */
+/** A JavaScript program may pass anything, whatever the types say. */
 function checkWords({ script, args = [] }: ScriptRequest): void {
   const wrong = [script, ...args].filter((word) => typeof word !== "string");
   if (wrong.length === 0) return;
-  throw new UsageError(`\`script\` and each of \`args\` is a text, not ${showValue(wrong[0])}.`);
+  throw new UsageError(`\`script\` and each of \`args\` must be a string, not ${showValue(wrong[0])}.`);
 }
 
 interface ReadyScript extends PlacedScript, PreparedScript {
   readonly sandbox: Sandbox;
 }
 
-/** Everything before it starts, or what became of it instead. */
+/** Everything before it starts, or the outcome instead. */
 async function decideScript(order: ScriptOrder): Promise<Result<ReadyScript, ScriptResult>> {
   const { run, request, prepared, timeoutMs } = order;
   const { skill, trust } = prepared;
@@ -237,11 +237,11 @@ function describeSkill({ run, request, prepared, place }: PlacedScript): Unstart
   };
 }
 
-const MORE_TIME = "`skills.script-timeout-ms` in your config, or `--timeout`, gives it more time.";
+const MORE_TIME = "Allow more time with `skills.script-timeout-ms` in your config, or `--timeout`.";
 
 type ScriptEnding = Pick<ScriptResult, "status" | "error">;
 
-/** How a script ended, as the status of a run has it, with what to do where it did not end well. */
+/** How a script ended, as a run's status, with what to do if it failed. */
 function describeEnding(
   outcome: CommandOutcome,
   { request: { script }, timeoutMs, sandbox, explainMissing }: ReadyScript,
@@ -252,11 +252,11 @@ function describeEnding(
   switch (ended) {
     case "exited":
       if (exitCode === 0) return { status: "completed" };
-      return fail("script.failed", `\`${script}\` ended with exit code ${exitCode}.`);
+      return fail("script.failed", `\`${script}\` exited with code ${exitCode}.`);
     case "signalled":
-      return fail("script.failed", `\`${script}\` was ended by ${signal}.`);
+      return fail("script.failed", `\`${script}\` was killed by ${signal}.`);
     case "timeout":
-      return stop(script, `it took longer than ${timeoutMs} ms. ${MORE_TIME}`);
+      return stop(script, `it timed out after ${timeoutMs / 1000} s. ${MORE_TIME}`);
     case "limit":
       return stop(script, String(reason));
     case "cancelled":
@@ -271,7 +271,7 @@ function fail(code: string, message: string, status: RunStatus = "failed"): Scri
 }
 
 function stop(script: string, why: string): ScriptEnding {
-  const message = `\`${script}\` was stopped, with everything it had started: ${why}`;
+  const message = `\`${script}\` was stopped, with every process it started: ${why}`;
   return fail("script.stopped", message, "limited");
 }
 

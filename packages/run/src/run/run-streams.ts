@@ -1,7 +1,7 @@
 /**
- * A run that is under way, for whoever watches it from elsewhere: its text, its events as server-sent events, and as the
- * AI SDK's UI messages. Every stream reads the run's one log at its own pace, so that a slow client costs no memory, and a
- * client that leaves ends the run it was for.
+ * A run in progress as streams for clients: its text, its events as server-sent events, and the AI SDK's UI messages.
+ * Every stream reads the run's one log at its own pace, so a slow client costs no memory, and a client that leaves ends
+ * the run it was for.
  */
 import { UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -16,61 +16,69 @@ import {
 import type { RunResult } from "./run-result.ts";
 import { createChunkWriter, type RunUIChunk } from "./ui-chunks.ts";
 
-/** What clients see of a run beyond its text and the names of its tools. */
+/** What clients see of a run besides its text and tool names. */
 export interface StreamOptions {
-  /** Tools whose input and output clients see, by name; of all others they see that they were called. Default: none. */
+  /**
+   * Tools whose input and output clients see, by name; of others, they only see that they were called. Default: none.
+   */
   readonly showTools?: readonly string[] | undefined;
-  /** Words for a run that did not complete, in place of a general sentence: the result's own may name folders and keys. */
+  /**
+   * The message for a run that didn't complete, instead of a general sentence: the result's own may name folders and
+   * keys.
+   */
   readonly errorText?:
     | ((
         result: RunResult & {
-          /** Of a turn of a chat: what the user is told beside the answer. */
+          /** For a chat turn: what the user is told besides the answer. */
           readonly notice?: string;
         },
       ) => string)
     | undefined;
 }
 
-/** What a `Response` with a stream takes. */
+/** Options of a streaming `Response`. */
 export interface StreamResponseInit extends StreamOptions {
   /** Default: 200. */
   readonly status?: number | undefined;
   /** The status text of the response. Default: empty. */
   readonly statusText?: string | undefined;
-  /** Beside our own, or in place of them. */
+  /** Added to our own, or replacing them. */
   readonly headers?: ResponseInit["headers"] | undefined;
   /**
-   * What becomes of the run when its client leaves before the end. `cancel`: it ends, unless another response of it is
+   * What happens to the run if its client leaves before the end. `cancel`: it ends, unless another response of it is
    * still open. `continue`: it goes on, and another response can pick it up. Default: `cancel`.
    */
   readonly onDisconnect?: "cancel" | "continue" | undefined;
-  /** Of the request: when it is aborted, its client has left. For servers that do not cancel the body. */
+  /** The request's signal: if aborted, its client has left. For servers that don't cancel the body. */
   readonly signal?: AbortSignal | undefined;
-  /** While nothing happens, a comment is sent this often, so that no proxy ends the connection. Default: 15 000. */
+  /**
+   * How often to send a comment while nothing happens, in milliseconds, so that no proxy closes the connection.
+   * Default: 15 000.
+   */
   readonly heartbeatMs?: number | undefined;
 }
 
-/** What a `Response` of server-sent events takes. */
+/** Options of a `Response` with server-sent events. */
 export interface EventResponseInit extends StreamResponseInit {
-  /** The `Last-Event-ID` of the request: the stream goes on behind it. */
+  /** The request's `Last-Event-ID`: the stream continues after it. */
   readonly lastEventId?: string | null | undefined;
 }
 
-/** A stream that `for await` reads, too. */
+/** A stream that `for await` can read too. */
 export type TextStream = ReadableStream<string> & AsyncIterable<string>;
 
-/** A run under way as streams, for clients. Each call gives a stream of its own, from the beginning of the run. */
+/** A run in progress as streams for clients. Each call returns a new stream from the start of the run. */
 export interface RunStreams {
-  /** What the model writes, piece by piece; nothing of the skills it runs. Ends with the run, whatever became of it. */
+  /** The model's text, piece by piece; nothing from skills it runs. Ends with the run, whatever the outcome. */
   readonly textStream: TextStream;
-  /** The run as events that clients may see. Leaving it does not end the run. */
+  /** The run as events that clients may see. Leaving it doesn't end the run. */
   clientEvents(options?: StreamOptions): ReadableStream<ClientEvent> & AsyncIterable<ClientEvent>;
   /**
-   * Server-sent events, one `ClientEvent` as JSON in each, with an `id` to go on from. `204` when `lastEventId` is the last
-   * one of a run that has ended: an `EventSource` then stops asking.
+   * Server-sent events, each with one `ClientEvent` as JSON and an `id` to continue from. `204` if `lastEventId` is the
+   * last one of a run that has ended: an `EventSource` then stops asking.
    */
   toResponse(init?: EventResponseInit): Response;
-  /** The chunks of one assistant message, as `useChat` and `readUIMessageStream` of the AI SDK read them. */
+  /** The chunks of one assistant message, as the AI SDK's `useChat` and `readUIMessageStream` read them. */
   toUIMessageStream(options?: StreamOptions): ReadableStream<RunUIChunk> & AsyncIterable<RunUIChunk>;
   /** The same as a response for `useChat`. */
   toUIMessageStreamResponse(init?: StreamResponseInit): Response;
@@ -95,7 +103,7 @@ const SSE_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache, no-transform",
   connection: "keep-alive",
-  "x-accel-buffering": "no", // A proxy that gathers the answer would keep it from the client.
+  "x-accel-buffering": "no", // A proxy that buffers the answer would keep it from the client.
 };
 
 interface StreamedRun {
@@ -155,9 +163,9 @@ type Respond = <Item>(
   headers: Readonly<Record<string, string>>,
 ) => Response;
 
-/** Responses of one run: when the last client that wanted its end leaves, it ends. */
+/** Responses of one run: it ends when the last client that wanted its end leaves. */
 function createResponder(run: StreamedRun): Respond {
-  /** Responses whose clients are still there. */
+  /** Responses whose clients are still connected. */
   let open = 0;
   return (init, from, write, headers) => {
     const { status, statusText, onDisconnect = "cancel", signal } = init;
@@ -179,7 +187,7 @@ function createResponder(run: StreamedRun): Respond {
   };
 }
 
-/** What a stream is made of, event by event. */
+/** What a stream consists of, event by event. */
 interface ItemWriter<Item> {
   begin(): readonly Item[];
   write(event: ClientEvent): readonly Item[];
@@ -207,17 +215,17 @@ function readOptions({ showTools = [], errorText }: StreamOptions): ReadOptions 
   };
 }
 
-/** The program's own words; when it fails to find any, the general ones stand. */
+/** The program's own message; if it fails, the general one is used. */
 function sayError(errorText: NonNullable<StreamOptions["errorText"]>, result: RunResult): string | undefined {
   try {
     const text: unknown = errorText(result);
     return typeof text === "string" ? text : undefined;
   } catch {
-    return undefined; // The client still hears that it did not complete.
+    return undefined; // The client is still told that it didn't complete.
   }
 }
 
-/** Reads the log when the reader has room, and never ahead of it. */
+/** Reads the log when the reader has room, and never ahead. */
 function readLog<Item>(
   run: StreamedRun,
   from: ClientPosition,
@@ -244,7 +252,7 @@ function readLog<Item>(
     },
     { highWaterMark: 0 },
   );
-  return stream as ReadableStream<Item> & AsyncIterable<Item>; // Node's streams are iterable; the type has it since.
+  return stream as ReadableStream<Item> & AsyncIterable<Item>; // Node's streams are iterable, but the type doesn't say so.
 }
 
 /** What is there now; an empty list: nothing yet; `undefined`: nothing more. */
@@ -286,7 +294,7 @@ function encodeSse<Item>(options: SseOptions<Item>): ReadableStream<Uint8Array> 
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        controller.enqueue(encoder.encode(": open\n\n")); // The client knows at once that it is connected.
+        controller.enqueue(encoder.encode(": open\n\n")); // The client knows immediately that it is connected.
       },
       async pull(controller) {
         for (;;) {
@@ -315,7 +323,7 @@ function encodeSse<Item>(options: SseOptions<Item>): ReadableStream<Uint8Array> 
 async function waitFor(change: Promise<void>, milliseconds: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(true), milliseconds);
-  timer.unref(); // A client that waits keeps no process alive.
+  timer.unref(); // A waiting client keeps no process alive.
   try {
     return await Promise.race([change.then(() => false), late.promise]);
   } finally {
@@ -333,10 +341,12 @@ function checkStream(call: string, options: StreamResponseInit, keys: Readonly<R
   checkKeys(call, options, keys);
   const { showTools, errorText, onDisconnect, heartbeatMs = HEARTBEAT_MS } = options;
   if (showTools !== undefined && !(Array.isArray(showTools) && showTools.every(isText))) {
-    throw new UsageError(`\`showTools\` of \`${call}\` must be a list of names of tools.`);
+    throw new UsageError(`\`showTools\` of \`${call}\` must be a list of tool names.`);
   }
   if (errorText !== undefined && typeof errorText !== "function") {
-    throw new UsageError(`\`errorText\` of \`${call}\` must be a function from a result to a text.`);
+    throw new UsageError(
+      `\`errorText\` of \`${call}\` must be a function that turns a result into a string.`,
+    );
   }
   if (onDisconnect !== undefined && onDisconnect !== "cancel" && onDisconnect !== "continue") {
     throw new UsageError(`\`onDisconnect\` of \`${call}\` must be "cancel" or "continue".`);

@@ -1,6 +1,6 @@
 /**
- * The tools of one run, before any policy: files, shell, web, skills, the user, and what the embedding program and the skill
- * bring. Also how a request is prepared, which asks whether the tools are there that its skill requires.
+ * The tools of one run, before any policy: files, shell, web, skills, the user, and those of the embedding program and
+ * the skill. Also prepares a request, which checks that the tools its skill requires exist.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -48,22 +48,22 @@ import { type InvokeFromModel, useSkillTool } from "./use-skill.ts";
 interface RunToolsInput {
   readonly host: RunHost;
   readonly request: Pick<RunRequest, "askUser" | "tools">;
-  /** The skill that runs; absent in a conversation of the user's own. */
+  /** The running skill; absent in the user's own conversation. */
   readonly skill?: Skill | undefined;
   readonly trust: Skill["trust"]["level"];
   readonly network: readonly string[];
-  /** What holds commands, as far as it is known. */
+  /** The sandbox of commands, if known. */
   readonly backend?: SandboxBackend | undefined;
   readonly invoke: InvokeFromModel;
-  /** Asks the user, in place of the request's own way to. */
+  /** Asks the user, instead of the request's own way. */
   readonly ask?: AskInCall | undefined;
   /** Where scripts of other skills run. */
   readonly openScript: OpenScriptPlace;
-  /** Of the conversation the tools serve: a file of an untrusted skill that is read there is in it like its text. */
+  /** Of the conversation the tools serve: an untrusted skill's file that is read there counts like its text. */
   readonly conversation?: ConversationTrust | undefined;
 }
 
-/** Above this many skills a listing says less than a search. */
+/** With more skills than this, a search helps more than a listing. */
 const MANY_SKILLS = 30;
 
 function runTools(input: RunToolsInput): readonly Tool[] {
@@ -88,7 +88,7 @@ function runTools(input: RunToolsInput): readonly Tool[] {
   ];
 }
 
-/** For scripts of its own skill, and of those whose files can be read here; absent when none of them has a folder. */
+/** For scripts of its own skill, and of those whose files can be read here; absent if none of them has a folder. */
 function scriptTools({ host, skill, openScript }: RunToolsInput, seen: SkillLibrary): readonly Tool[] {
   const others = (): readonly string[] =>
     seen.skills().flatMap((other) => (other.name !== skill?.name && hasFolder(other) ? [other.name] : []));
@@ -98,7 +98,7 @@ function scriptTools({ host, skill, openScript }: RunToolsInput, seen: SkillLibr
   return [runScriptTool({ timeoutMs, others, open: openScript, own })];
 }
 
-/** The names of the tools its run would have, or the conversation it is read in: what `required-tools` is held against. */
+/** The names of the tools of its run or conversation: what `required-tools` is checked against. */
 function offeredTools(
   { skill, execution, trust: own }: Pick<CheckSubject, "skill" | "execution" | "trust">,
   host: RunHost,
@@ -116,7 +116,7 @@ function offeredTools(
   return tools.map(({ name }) => name);
 }
 
-/** A run reads its own skill's files, and those of others only when it sees more of the machine than its own folders. */
+/** A run reads its own skill's files, and those of others only if it sees more of the machine than its own folders. */
 function libraryFor(library: SkillLibrary, own: Skill | undefined, seesOthers: boolean): SkillLibrary {
   if (own === undefined) return library;
   return {
@@ -128,7 +128,7 @@ function libraryFor(library: SkillLibrary, own: Skill | undefined, seesOthers: b
   };
 }
 
-/** Whatever is read of an untrusted skill is in the conversation from then on. */
+/** What is read from an untrusted skill is in the conversation from then on. */
 export function noteReading(library: SkillLibrary, conversation: ConversationTrust): SkillLibrary {
   return {
     ...library,
@@ -142,20 +142,20 @@ export function noteReading(library: SkillLibrary, conversation: ConversationTru
 
 export interface RunToolsets {
   readonly tools: readonly OwnedTool[];
-  /** Their own names; absent: they were not loaded, so nobody knows. */
+  /** Their own names; absent: unknown, because they weren't loaded. */
   readonly names?: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   close(): Promise<void>;
 }
 
-/** Until all modules of a skill are loaded; an honest one takes a fraction of a second. */
+/** The limit for loading all modules of a skill; normally a fraction of a second. */
 const LOAD_MS = 30_000;
 /** The longest time that a timer takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const NOTHING: RunToolsets = { tools: [], diagnostics: [], close: () => Promise.resolve() };
 
-/** The tools that the skill of a run brings as code: opened for a trusted skill, never in a mere plan. */
+/** The tools that a run's skill provides as code: opened for a trusted skill, never in a plan. */
 export async function openRunToolsets(
   { prepared, place, memory, limits, redactor }: DecidedRun,
   { host, isDry, request }: RunGiven,
@@ -191,7 +191,7 @@ export async function openRunToolsets(
 }
 
 export interface PrepareWish extends Pick<PrepareOptions, "asked" | "isDry" | "canRun"> {
-  /** The run or the conversation it is asked for in. */
+  /** The run or conversation that requests it. */
   readonly parent?: RunParent | undefined;
 }
 
@@ -218,9 +218,9 @@ export async function prepareRequest(
 }
 
 /**
- * Where a script of another skill runs that a model asks for: all checks of an invocation, its own world and variables,
- * and never more than the run or the turn of a chat has that asks, as it is now. An untrusted one gets a work folder of its
- * own.
+ * Where another skill's script runs when a model requests it: with all checks of an invocation, its own world and
+ * variables, and never more rights than the run or chat turn that requests it. An untrusted one gets its own work
+ * folder.
  */
 function createScriptPlaces(current: () => RunContext): OpenScriptPlace {
   return async (name, { world, signal }) => {
@@ -232,16 +232,16 @@ function createScriptPlaces(current: () => RunContext): OpenScriptPlace {
     if (!outcome.ok) return { ok: false, message: refusalText(outcome.refusal) };
     const { prepared } = outcome;
     const { skill, trust } = prepared;
-    // What it is given is kept out of what its caller shows.
+    // Its secrets are also kept out of what its caller shows.
     const redactor = openRedactor(prepared, { request: asked, host, parent });
-    // Beside the work folder, where nothing that runs could have put a link in the way.
+    // Next to the work folder, where nothing that runs could have placed a link.
     const isShared = trustAllows(trust.level, "read-working-directory");
     const workDir = isShared
       ? world.workDir
       : join(dirname(world.workDir), "scripts", folderName(skill.name));
     mkdirSync(workDir, { recursive: true, mode: 0o700 });
     const conversation = parent.memory.trust;
-    conversation.note(skill.name, skill.trust.level); // What it writes is read in the conversation.
+    conversation.note(skill.name, skill.trust.level); // Its output is read in the conversation.
     const served = { runId, host, capabilityNotes, questions, durable, parent, conversation, redactor };
     const place = await openRunPlace({ ...served, skill, trust: trust.level, workDir, request: asked });
     const unreachable = refuseWithoutSocket(skill, place.sandbox);
@@ -262,7 +262,7 @@ function createScriptPlaces(current: () => RunContext): OpenScriptPlace {
   };
 }
 
-/** Those that every run has. What starts another skill finds the context once it is called. */
+/** The tools every run has. Those that start another skill get the context when they are called. */
 export function ownTools(
   { host, request, questions, durable }: RunGiven,
   { network, sandbox }: RunPlace,

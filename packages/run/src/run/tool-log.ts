@@ -1,11 +1,11 @@
-/** What a tool of the embedding program says about its call: events of the run, bounded and without secrets. */
+/** Notes from the embedding program's tools about their calls: events of the run, bounded and without secrets. */
 import type { LogLevel } from "@metier/base/diagnostic";
 import type { JsonObject } from "@metier/base/json";
 import { showJson } from "../tools/show-json.ts";
 import type { ToolLog, ToolLogCall } from "../tools/tool.ts";
 import type { LiveRun } from "./live-run.ts";
 
-/** Of one run; a tool may call in a loop. */
+/** Per run; a tool may call in a loop. */
 const MOST_NOTES = 1000;
 const MAX_MESSAGE = 4000;
 const MAX_FIELDS = 8000;
@@ -17,7 +17,7 @@ interface LoggedCall {
   readonly tool: string;
 }
 
-/** Never throws, also after the run has ended. */
+/** Never throws, even after the run has ended. */
 export function createToolLog(live: LiveRun, call: LoggedCall): ToolLog {
   const at =
     (level: LogLevel): ToolLogCall =>
@@ -44,7 +44,7 @@ function note(live: LiveRun, call: LoggedCall, level: LogLevel, message: string,
   });
 }
 
-/** What is too large is kept as the beginning of its JSON. */
+/** A value that is too large is stored as the start of its JSON. */
 function toFields(fields: Fields): JsonObject {
   const { text, isCut } = showJson(fields, MAX_FIELDS);
   const read: unknown = isCut ? undefined : JSON.parse(text);

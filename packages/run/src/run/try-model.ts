@@ -1,4 +1,4 @@
-/** One small call to a model, to see whether it answers before a user relies on it. */
+/** One small call to a model, to check that it answers before a user relies on it. */
 import { performance } from "node:perf_hooks";
 import { done, type Result, refused } from "@metier/base/result";
 import { cleanLine } from "@metier/base/text";
@@ -27,7 +27,7 @@ const MOST_SHOWN = 200;
 
 const QUESTION = "Reply with the single word: ready";
 
-/** The default model of `config` is asked; why it cannot be, or what went wrong, is the refusal. */
+/** Asks the default model of `config`; the refusal says why it can't be asked or what went wrong. */
 export async function tryModel(trial: ModelTrial): Promise<Result<TriedModel, ModelRefusal>> {
   const { config, environment, signal } = trial;
   const place = { environment, cwd: trial.cwd, home: trial.places.home };
@@ -47,7 +47,7 @@ export async function tryModel(trial: ModelTrial): Promise<Result<TriedModel, Mo
     const answer = cleanLine(redactor.redact(text)).trim().slice(0, MOST_SHOWN);
     return done({ id, answer, durationMs: Math.round(performance.now() - started) });
   } catch (fault) {
-    const reason = timeout.aborted ? `it did not answer within ${TIMEOUT_MS / 1000} s` : explain(fault);
+    const reason = timeout.aborted ? `it timed out after ${TIMEOUT_MS / 1000} s` : explain(fault);
     return refused({
       message: `${id}: ${cleanLine(redactor.redact(reason)).slice(0, 500)}`,
       hint: adviseOn(fault, id),
@@ -55,7 +55,7 @@ export async function tryModel(trial: ModelTrial): Promise<Result<TriedModel, Mo
   }
 }
 
-/** What lies at the bottom says it best: `connect ECONNREFUSED 127.0.0.1:11434`. */
+/** The innermost cause says it best: `connect ECONNREFUSED 127.0.0.1:11434`. */
 function explain(fault: unknown, depth = 0): string {
   if (!(fault instanceof Error)) return String(fault);
   const below = fault.cause instanceof Error && depth < 4 ? explain(fault.cause, depth + 1) : "";
@@ -64,10 +64,10 @@ function explain(fault: unknown, depth = 0): string {
 }
 
 function adviseOn(fault: unknown, id: string): string {
-  if (id.startsWith("gguf/")) return "Choose another file: one that is whole and fits this machine's memory.";
+  if (id.startsWith("gguf/")) return "Choose another file: one that is complete and fits in memory.";
   const { statusCode } = fault as { readonly statusCode?: unknown };
-  if (statusCode === 401 || statusCode === 403) return "The provider refuses the key: set one that is valid.";
+  if (statusCode === 401 || statusCode === 403) return "The provider rejected the key: set a valid one.";
   if (statusCode === 404) return "The server does not know that model: choose another.";
-  if (statusCode === 429) return "The provider says it is too often, or the account has no credit.";
-  return "Start the server or look at the connection, then try again.";
+  if (statusCode === 429) return "The provider's rate limit is reached, or the account has no credit.";
+  return "Start the server or check the connection, then try again.";
 }

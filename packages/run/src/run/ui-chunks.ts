@@ -1,11 +1,11 @@
 /**
- * A run as the AI SDK's user interfaces read it (`useChat`, `readUIMessageStream`): one assistant message, made from what
- * clients may see and nothing else. The types are those of `UIMessageChunk`, so that `ai` need not be loaded.
+ * A run for the AI SDK's user interfaces (`useChat`, `readUIMessageStream`): one assistant message, built only from
+ * what clients may see. The types match `UIMessageChunk`, so `ai` needn't be loaded.
  */
 import type { ClientEvent } from "../events/client-event.ts";
 import type { RunStatus } from "../events/run-event.ts";
 
-/** What `message.metadata` has. */
+/** The content of `message.metadata`. */
 export interface UIRunMetadata {
   /** The id of the run that writes the message. */
   readonly runId: string;
@@ -13,7 +13,7 @@ export interface UIRunMetadata {
   readonly status?: RunStatus;
 }
 
-/** A part `data-skill` of the message: a skill that runs in isolation for this answer. */
+/** A `data-skill` part of the message: a skill that runs in isolation for this answer. */
 export interface UISkillData {
   /** The name of the skill. */
   readonly skill: string;
@@ -44,7 +44,7 @@ export type RunUIChunk =
 const NOT_ALLOWED = "Not allowed.";
 const FAILED = "The tool failed.";
 
-/** Gives the chunks for each event, in order. One for each stream: it remembers what is open. */
+/** Returns the chunks for each event, in order. One per stream: it remembers what is open. */
 export function createChunkWriter(runId: string): {
   begin(): readonly RunUIChunk[];
   write(event: ClientEvent): readonly RunUIChunk[];

@@ -1,7 +1,7 @@
 /**
- * `use_skill`, the one tool by which a model starts a skill, also for a host that has a loop of its own: there one tool
- * serves one conversation. And how what a skill or a tool wrote is shown to a model: a result between marks, and whatever
- * reads like orders marked as data.
+ * `use_skill`, the one tool with which a model starts a skill, also for a host with its own loop: there, one tool
+ * serves one conversation. Also how text from a skill or tool is shown to a model: a result between marks, and anything
+ * that reads like orders marked as data.
  */
 import { checkJson, type Json } from "@metier/base/json";
 import { checkKeys } from "@metier/base/shape";
@@ -39,7 +39,7 @@ import type { InvokeOutcome, LeftRun, RunResult } from "./run-result.ts";
 
 export type InvokeFromModel = (request: SkillRequest, call: UseSkillCall) => Promise<InvokeOutcome | LeftRun>;
 
-/** All it needs of a call is a way to be stopped; a host that knows it also says what the user wrote. */
+/** All it needs from a call is a way to stop; a host that knows it also passes the user's words. */
 interface UseSkillCall {
   readonly signal: AbortSignal;
   readonly userMessage?: string | undefined;
@@ -50,8 +50,8 @@ interface UseSkillCall {
 type UseSkillTool = Tool<UseSkillCall>;
 
 /**
- * A skill that runs inline answers with its instructions; one that runs in isolation answers with the wrapped result of its
- * run; a refusal says what to do. `undefined` when there is no skill a model may use: then there is no such tool.
+ * An inline skill answers with its instructions, an isolated one with the wrapped result of its run; a refusal says
+ * what to do. `undefined` if models may use no skill: then there is no such tool.
  */
 export function useSkillTool(
   skills: readonly Skill[],
@@ -68,22 +68,22 @@ export function useSkillTool(
     async execute(input, call) {
       const request = toRequest(input);
       const { scope, name } = parseSkillAddress(request.skill);
-      // A scope is for people: it also leads to a skill that another one of its name hides.
+      // A scope is for people: it also finds a skill that another one with its name hides.
       if (scope !== undefined) {
-        return fault(`\`skill\` is ${showValue(request.skill)}; give the name alone, ${showValue(name)}.`);
+        return fault(`\`skill\` is ${showValue(request.skill)}; pass only the name, ${showValue(name)}.`);
       }
       return answerOutcome(await invoke(request, call), outputFilter());
     },
   };
 }
 
-/** These and nothing else, whatever a model writes: the rest of a request is the host's to say. */
+/** Only these, whatever a model writes: the rest of a request comes from the host. */
 function toRequest(checked: ToolInput): SkillRequest {
   const { skill, message, context, arguments: line, input } = checked as unknown as SkillRequest;
   return { skill, message, context, arguments: line, input };
 }
 
-/** Only what a run wrote is filtered: instructions are to be followed, and the wrapper is our own. */
+/** Only a run's output is filtered: instructions are meant to be followed, and the wrapper is our own. */
 function answerOutcome(outcome: InvokeOutcome | LeftRun, filter: OutputFilterMode): ToolOutput {
   switch (outcome.kind) {
     case "inline":
@@ -91,12 +91,12 @@ function answerOutcome(outcome: InvokeOutcome | LeftRun, filter: OutputFilterMod
     case "refused":
       return fault(refusalText(outcome.refusal));
     case "left":
-      return fault("The run goes on in another process."); // Nobody reads it: the run that asked leaves as well.
+      return fault("The run continues in another process."); // Nobody reads it: the run that asked leaves as well.
     case "run": {
       const { result } = outcome;
       const text = wrapResult({ ...result, text: filterOutput(result.text, filter) });
       if (result.status !== "completed") return fault(text);
-      // Of a skill's own schema, which lets only JSON through.
+      // From a skill's own schema, which only allows JSON.
       return result.object === undefined ? answer(text) : { ...answer(text), object: result.object as Json };
     }
   }
@@ -105,13 +105,13 @@ function answerOutcome(outcome: InvokeOutcome | LeftRun, filter: OutputFilterMod
 const OWN_MARK = /[<\uFF1C\uFE64](?=[\s/]*(?:instruction|output)\b)/giu;
 
 /**
- * A run's result as its parent model reads it: what it is, then the output between marks. Whatever the output holds, it
- * cannot close its own wrapper or speak as the wrapper does.
+ * A run's result as its parent model reads it: what it is, then the output between marks. The output can't close its
+ * own wrapper or imitate it.
  */
 export function wrapResult(
   result: RunResult,
   options: {
-    /** Whether the user has seen it already. Default: `false`. */
+    /** Whether the user has already seen it. Default: `false`. */
     readonly isShown?: boolean | undefined;
   } = {},
 ): string {
@@ -146,7 +146,7 @@ function outputOf({ refusal, error, text }: RunResult): string {
 const HOST_TAGS =
   /<[\s/]{0,9}(?:system|instruction|assistant|developer|skill_content|skill_instructions|caller_context)\b[^>]{0,200}>/giu;
 
-/** What an attempt to take over a model reads like. */
+/** What an attempt to take over a model looks like. */
 const RULES: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|all|your)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules?|directions?)\b/iu,
   /\b(?:reveal|print|show|repeat|output)\b[^.\n]{0,40}\b(?:system|developer|hidden|initial)\s+(?:prompt|message|instructions?)\b/iu,
@@ -156,8 +156,8 @@ const RULES: readonly RegExp[] = [
 ];
 
 /**
- * What a tool brings back may try to give orders: a page, a file, another skill's output. Text that reads like that is
- * marked as data, or withheld, before the model sees it. A guard against accident, not the wall: policy and sandbox are.
+ * A tool's result may try to give orders: a page, a file, another skill's output. Such text is marked as data, or
+ * withheld, before the model sees it. It guards against accidents; policy and sandbox are the actual protection.
  */
 export function filterOutput(text: string, mode: OutputFilterMode): string {
   if (mode === "off" || !RULES.some((rule) => rule.test(text))) return text;
@@ -171,7 +171,7 @@ export function filterOutput(text: string, mode: OutputFilterMode): string {
   ].join("\n");
 }
 
-/** What `useSkillTool` takes: who the conversation is for, and what its skills may do and spend. */
+/** Options of `useSkillTool`: who the conversation is for, and what its skills may do and spend. */
 export interface ConversationToolOptions
   extends Pick<
     RunRequest,
@@ -186,29 +186,29 @@ export interface ConversationToolOptions
     | "onEvent"
     | "onProgress"
   > {
-  /** What the conversation was given already; keep it from turn to turn. Default: a new one. */
+  /** What the conversation was already given; keep it between turns. Default: a new one. */
   readonly conversation?: Conversation;
   /** What all runs of the conversation may spend together. Default: no limit. */
   readonly budget?: BudgetLimits;
-  /** `false`: a skill that needs a run of its own is not listed, and refused. Default: it is run. */
+  /** `false`: a skill that needs an isolated run isn't listed, and is refused. Default: it runs. */
   readonly canRun?: boolean;
 }
 
 /** Any host can call it. */
 export interface ConversationTool extends Tool<unknown> {
-  /** Makes one call; the input is checked, and every fault is an answer with `isError`. */
+  /** Makes one call; the input is checked, and every error is an answer with `isError`. */
   execute(input: ToolInput, context?: ConversationCall): Promise<ToolOutput>;
 }
 
-/** What a program tells a tool of one call beside its input. */
+/** What a program passes to a tool call besides its input. */
 export interface ConversationCall {
-  /** Ends a run with everything it started. */
+  /** Ends a run and everything it started. */
   readonly signal?: AbortSignal;
-  /** What the user wrote last, word for word: the answer of a sign-in is looked for in it, and nowhere else. */
+  /** The user's last message, verbatim: the answer to a sign-in is looked for in it, and nowhere else. */
   readonly userMessage?: string;
 }
 
-/** `undefined` when there is no skill a model may use. */
+/** `undefined` if models may use no skill. */
 export function createConversationTool(
   given: RunHost,
   options: ConversationToolOptions,
@@ -219,20 +219,20 @@ export function createConversationTool(
 }
 
 export interface OpenedConversation {
-  /** With the skills that the caller may use, and no others. */
+  /** With only the skills that the caller may use. */
   readonly host: RunHost;
   readonly parent: RunParent;
   readonly conversation: Conversation;
-  /** `undefined` when there is no skill a model may use. */
+  /** `undefined` if models may use no skill. */
   readonly useSkill: ConversationTool | undefined;
 }
 
-/** One conversation of a host that has a loop of its own: what its tools share, and its `use_skill`. */
+/** One conversation of a host with its own loop: what its tools share, and its `use_skill`. */
 export function openConversation(
   given: RunHost,
   { conversation = createConversation(), budget, canRun = true, ...request }: ConversationToolOptions,
   trustOf: (skill: string) => Trust | undefined,
-  /** Hears of every skill whose instructions are put into the conversation. */
+  /** Receives every skill whose instructions are put into the conversation. */
   onInline: (prepared: PreparedInvocation, text: string) => void = () => undefined,
 ): OpenedConversation {
   checkProgramTools(programTools(given, request));
@@ -243,7 +243,7 @@ export function openConversation(
     trust: "trusted",
     memory: rememberConversation(conversation, trustOf),
     budget: createBudget(budget, given.budget),
-    onChild: () => undefined, // The host hears of every run by its events.
+    onChild: () => undefined, // The host learns of every run from its events.
   };
   const invoke: InvokeFromModel = async (skill, { signal, userMessage }) => {
     const { invokeSkill } = await import("./invoke-skill.ts");

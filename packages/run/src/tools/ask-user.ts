@@ -1,4 +1,4 @@
-/** `ask_user`: a question to the person who started the run; without a way to ask there is no such tool. */
+/** `ask_user`: a question to the person who started the run; without a way to ask, there is no such tool. */
 import { sayFault } from "@metier/base/diagnostic";
 import { cleanLine, cleanText } from "@metier/base/text";
 import { answer, fault, inputSchema, type Tool, textSchema } from "./tool.ts";
@@ -6,14 +6,14 @@ import { answer, fault, inputSchema, type Tool, textSchema } from "./tool.ts";
 export interface UserQuestion {
   /** Written by a model: shown, never acted on. */
   readonly question: string;
-  /** Answers to choose from; others may be given too. */
+  /** Answers to choose from; others are allowed. */
   readonly options: readonly string[];
 }
 
-/** `undefined`: the person did not answer. */
+/** `undefined`: the person didn't answer. */
 export type AskUser = (question: UserQuestion, signal: AbortSignal) => Promise<string | undefined>;
 
-/** The same inside of a run, where the call has a name. */
+/** The same inside a run, where the call has a name. */
 export type AskInCall = (
   question: UserQuestion,
   call: { readonly callId: string; readonly signal: AbortSignal },

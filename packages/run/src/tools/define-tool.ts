@@ -1,6 +1,6 @@
 /**
- * Tools of an embedding program: plain objects, or `defineTool` with a schema of any library, whose `execute` is typed
- * by it. Either may return anything.
+ * Tools of an embedding program: plain objects, or `defineTool` with a schema from any library, which types `execute`.
+ * Either may return anything.
  */
 import { UsageError } from "@metier/base/errors";
 import type { Result } from "@metier/base/result";
@@ -18,56 +18,56 @@ import {
 } from "./tool.ts";
 
 /**
- * What a tool of the program does: `read` only looks, and is allowed; `write` changes something of the program's, and
- * `external` reaches other systems. The last two are asked about, unless the config or a trusted skill allows them.
+ * What a program's tool does: `read` only looks, and is allowed; `write` changes something in the program, and
+ * `external` reaches other systems. The last two need approval, unless the config or a trusted skill allows them.
  */
 export type ProgramEffect = "read" | "write" | "external";
 
-/** What `execute` is told of a call beside its input. */
+/** What `execute` gets besides its input. */
 export type ToolCallContext = Pick<
   ToolContext,
   "caller" | "runId" | "skill" | "callId" | "signal" | "env" | "log"
 >;
 
-/** What `defineTool` takes. */
+/** Options of `defineTool`. */
 export interface ToolDefinition<Schema extends GivenSchema = GivenSchema, Output = unknown> {
-  /** `a-z`, `0-9` and `_`, a letter first. */
+  /** `a-z`, `0-9` and `_`, starting with a letter. */
   readonly name: string;
   /** What it does and when to use it, for the model. */
   readonly description: string;
-  /** Of an object: a Standard Schema (zod, valibot, arktype …) or a JSON Schema. */
+  /** The schema of an object: a Standard Schema (zod, valibot, arktype …) or a JSON Schema. */
   readonly input: Schema;
   /** What a call does; decides whether someone is asked first. */
   readonly effect: ProgramEffect;
-  /** Does the work. What it returns is the answer to the model, what it throws an error for it. */
+  /** Does the work. Its return value is the model's answer; what it throws is an error for the model. */
   readonly execute: (input: SchemaOutput<Schema>, context: ToolCallContext) => Output;
 }
 
-/** A tool that `defineTool` made, for `tools`. Its `execute` can be called by a test. */
+/** A tool from `defineTool`, for `tools`. Tests can call its `execute`. */
 export interface DefinedTool<Input = never, Output = unknown> {
-  /** As models and the tool policy know it. */
+  /** Its name for models and the tool policy. */
   readonly name: string;
   /** What it does and when to use it, for the model. */
   readonly description: string;
   /** What the model is shown. */
   readonly inputSchema: Tool["inputSchema"];
-  /** In the words of the tool policy. */
+  /** In the tool policy's terms. */
   readonly effect: ToolEffect;
-  /** Holds what a model wrote to the schema: the value for `execute`, or what is wrong with it. */
+  /** Checks a model's input against the schema: returns the value for `execute`, or what is wrong with it. */
   readonly readInput: (input: ToolInput) => Promise<Result<unknown, string>>;
-  /** Does the work; the input has been read by `readInput`. */
+  /** Does the work; `readInput` has read the input. */
   readonly execute: (input: Input, context: ToolCallContext) => Output;
 }
 
 /** A tool as a plain object. */
 export interface PlainGivenTool extends Omit<Tool, "execute"> {
-  /** Only tools of `defineTool` have it; the input of a plain one is held to its `inputSchema`. */
+  /** Only tools from `defineTool` have it; a plain tool's input is checked against its `inputSchema`. */
   readonly readInput?: undefined;
   /** May return anything, and may throw. */
   execute(input: ToolInput, context: ToolContext): unknown;
 }
 
-/** A tool of the embedding program, as `tools` takes it: what `defineTool` gives, or a plain object. */
+/** A tool of the embedding program, for `tools`: from `defineTool`, or a plain object. */
 export type GivenTool = DefinedTool | PlainGivenTool;
 
 const EFFECTS: Readonly<Record<ProgramEffect, ToolEffect>> = {
@@ -85,8 +85,8 @@ const KEYS: OptionKeys<ToolDefinition> = {
 };
 
 /**
- * A tool for the models of runs, typed by its schema. It knows who asks (`caller`), in which run (`runId`, `skill`), when
- * to end (`signal`), and can leave notes (`log`). It may return anything: a text, a value, nothing, bytes, a stream.
+ * A tool for the models of runs, typed by its schema. It gets the caller (`caller`), the run (`runId`, `skill`), and a
+ * `signal` to stop, and can leave notes (`log`). It may return anything: text, a value, nothing, bytes, a stream.
  *
  * @example
  * ```ts
@@ -100,26 +100,26 @@ const KEYS: OptionKeys<ToolDefinition> = {
  * const metier = await createMetier({ tools: [orders] });
  * ```
  *
- * @throws `UsageError` for a name, an effect or a schema that cannot be used.
+ * @throws `UsageError` for an invalid name, effect or schema.
  */
 export function defineTool<const Schema extends GivenSchema, Output>(
   definition: ToolDefinition<Schema, Output>,
 ): DefinedTool<SchemaOutput<Schema>, Output> {
-  if (definition === undefined) throw new UsageError("`defineTool` takes its definition as one object.");
+  if (definition === undefined) throw new UsageError("`defineTool` takes one object.");
   checkKeys("defineTool", definition, KEYS);
   const { name, description, input, effect, execute } = definition;
   checkProgramTools([{ name }]);
   if (typeof description !== "string" || description.trim() === "") {
     throw new UsageError(`The tool \`${name}\` has no \`description\`.`, {
-      hint: "Say what it does and when to use it: a model chooses by it.",
+      hint: "Describe what it does and when to use it: models choose tools by this text.",
     });
   }
   if (typeof execute !== "function")
-    throw new UsageError(`The tool \`${name}\` has no function \`execute\`.`);
+    throw new UsageError(`The tool \`${name}\` has no \`execute\` function.`);
   const { json, read } = readSchema(input, `\`input\` of the tool \`${name}\``);
   if (json.type !== "object") {
     throw new UsageError(`\`input\` of the tool \`${name}\` does not describe an object.`, {
-      hint: "Models call tools with an object: put the value into one, such as `{ value: … }`.",
+      hint: "Models call tools with an object: wrap the value in one, such as `{ value: … }`.",
     });
   }
   return { name, description, inputSchema: json, effect: readEffect(name, effect), readInput: read, execute };
@@ -130,7 +130,7 @@ function readEffect(tool: string, effect: ProgramEffect): ToolEffect {
   const names = Object.keys(EFFECTS);
   const [near] = nearestNames(String(effect), names, 1);
   throw new UsageError(`\`effect\` of the tool \`${tool}\` is ${showValue(effect)}.`, {
-    hint: near ? `Did you mean \`${near}\`?` : `Allowed are ${showNames(names)}.`,
+    hint: near ? `Did you mean \`${near}\`?` : `Allowed: ${showNames(names)}.`,
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Schemas as an embedding program gives them: of any library that follows Standard Schema (zod, valibot, arktype …), or
- * JSON Schema as an object. Each is read once into what a model is shown and what holds a value to it.
+ * Schemas from an embedding program: from any Standard Schema library (zod, valibot, arktype …), or JSON Schema
+ * objects. Each is read once, into what a model is shown and what checks a value.
  */
 import { UsageError } from "@metier/base/errors";
 import { checkJson, isJsonObject, type Json, type JsonSchema } from "@metier/base/json";
@@ -8,9 +8,11 @@ import { done, type Result, refused } from "@metier/base/result";
 import { showValue } from "@metier/base/text";
 import type { FromSchema } from "@metier/sandbox";
 
-/** A schema of a library that follows [Standard Schema](https://standardschema.dev), such as zod, valibot or arktype. */
+/**
+ * A schema from a library that follows [Standard Schema](https://standardschema.dev), such as zod, valibot or arktype.
+ */
 export interface StandardSchema<Input = unknown, Output = Input> {
-  /** What the standard asks of the library; not for programs. */
+  /** What the standard requires of the library; not for programs. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
@@ -19,12 +21,12 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** What a Standard Schema makes of a value: the value as its type has it, or what is wrong with it. */
+/** The outcome of validating a value: the typed value, or what is wrong with it. */
 export type StandardOutcome<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One thing that is wrong with a value, and where. */
+/** One problem with a value, and where. */
 export interface StandardIssue {
   /** What is wrong. */
   readonly message: string;
@@ -32,10 +34,10 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A schema that `defineTool` and `run` take: a Standard Schema, or a JSON Schema. */
+/** A schema for `defineTool` and `run`: a Standard Schema, or a JSON Schema. */
 export type GivenSchema = StandardSchema | JsonSchema;
 
-/** The type of the values that a schema lets through: after its defaults and transforms. */
+/** The type of a schema's output values: after its defaults and transforms. */
 export type SchemaOutput<Schema> = Schema extends {
   readonly "~standard": { readonly types?: infer Types };
 }
@@ -44,7 +46,7 @@ export type SchemaOutput<Schema> = Schema extends {
     : unknown
   : FromSchema<Schema>;
 
-/** The type of the values that a schema takes: before its defaults and transforms. */
+/** The type of a schema's input values: before its defaults and transforms. */
 export type SchemaInput<Schema> = Schema extends {
   readonly "~standard": { readonly types?: infer Types };
 }
@@ -54,8 +56,7 @@ export type SchemaInput<Schema> = Schema extends {
   : FromSchema<Schema>;
 
 /**
- * Gives a schema its JSON Schema, where its library has no converter of its own: zod 3, or valibot without
- * `toStandardJsonSchema`.
+ * Gives a schema its JSON Schema, if its library has no converter: zod 3, or valibot without `toStandardJsonSchema`.
  *
  * @example
  * ```ts
@@ -74,16 +75,16 @@ export function withJsonSchema<Schema extends StandardSchema>(
 
 /** A schema that was read. */
 export interface ReadSchema {
-  /** What a model is shown: the type that it has to write. */
+  /** What a model is shown: the type it must write. */
   readonly json: JsonSchema;
-  /** The value as the schema lets it through, or what is wrong with it. Never throws. */
+  /** The value as the schema returns it, or what is wrong with it. Never throws. */
   read(value: unknown): Promise<Result<unknown, string>>;
 }
 
-/** By the schema itself: a program gives the same one to thousands of runs. */
+/** By the schema itself: a program passes the same one to thousands of runs. */
 const known = new WeakMap<object, ReadSchema>();
 
-/** Throws `UsageError` for what is no schema, or has no JSON Schema. `what`: as messages name it. */
+/** Throws `UsageError` for anything that isn't a schema, or has no JSON Schema. `what`: its name in messages. */
 export function readSchema(given: unknown, what: string): ReadSchema {
   const isObject = (typeof given === "object" && given !== null) || typeof given === "function";
   if (!isObject) throw new UsageError(`${what} is ${showValue(given)}, not a schema.`, { hint: HINT });
@@ -94,7 +95,7 @@ export function readSchema(given: unknown, what: string): ReadSchema {
   return read;
 }
 
-const HINT = "Give a Standard Schema, such as one of zod, valibot or arktype, or a JSON Schema as an object.";
+const HINT = "Pass a Standard Schema, such as one from zod, valibot or arktype, or a JSON Schema object.";
 
 function readStandard(given: object, what: string): ReadSchema {
   const { "~standard": standard } = given as { readonly "~standard": unknown };
@@ -120,7 +121,7 @@ interface Converters {
     readonly vendor?: unknown;
     readonly jsonSchema?: { readonly input?: (options: { readonly target: string }) => unknown };
   };
-  /** Of libraries that had a converter before the standard had one: arktype, zod. */
+  /** For libraries that had a converter before the standard did: arktype, zod. */
   readonly toJsonSchema?: () => unknown;
   readonly toJSONSchema?: (options: { readonly io: "input" }) => unknown;
 }
@@ -134,16 +135,21 @@ function convert(schema: StandardSchema, what: string): unknown {
     if (typeof given.toJSONSchema === "function") return given.toJSONSchema({ io: "input" });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const hint =
-      "A model writes JSON: describe what it writes, and turn it into anything else in the schema's transform.";
-    throw new UsageError(`${what} cannot be told to a model as JSON Schema: ${reason}`, { hint, cause });
+    const hint = "A model writes JSON: describe that JSON, and convert it in the schema's transform.";
+    throw new UsageError(`${what} cannot be converted to JSON Schema for a model: ${reason}`, {
+      hint,
+      cause,
+    });
   }
-  throw new UsageError(`${what} is a schema of ${showValue(vendor)} without a JSON Schema of its own.`, {
-    hint:
-      vendor === "valibot"
-        ? "Wrap it: `toStandardJsonSchema(schema)` of `@valibot/to-json-schema`."
-        : "Update the library, or add one: `withJsonSchema(schema, jsonSchema)`.",
-  });
+  throw new UsageError(
+    `${what} is a schema from ${showValue(vendor)} that does not provide its JSON Schema.`,
+    {
+      hint:
+        vendor === "valibot"
+          ? "Wrap it with `toStandardJsonSchema(schema)` from `@valibot/to-json-schema`."
+          : "Update the library, or add the JSON Schema with `withJsonSchema(schema, jsonSchema)`.",
+    },
+  );
 }
 
 function readJsonSchema(given: object, what: string): ReadSchema {
@@ -155,7 +161,7 @@ function readJsonSchema(given: object, what: string): ReadSchema {
   const [shape] = Object.entries(given).find(([, value]) => isStandard(value)) ?? [];
   if (shape !== undefined) {
     throw new UsageError(`${what} is an object of schemas: ${showValue(shape)} is one.`, {
-      hint: "Make one schema of it, such as `z.object({ … })`.",
+      hint: "Combine them into one schema, such as `z.object({ … })`.",
     });
   }
   const json = toPlainSchema(given, what);
@@ -174,7 +180,7 @@ function isStandard(value: unknown): boolean {
   );
 }
 
-/** For a schema that only a model reads: the draft says nothing to it. */
+/** For a schema that only a model reads: the draft means nothing to it. */
 function withoutDialect({ $schema: _, ...rest }: JsonSchema): JsonSchema {
   return rest;
 }
@@ -184,10 +190,10 @@ function toPlainSchema(schema: unknown, what: string): JsonSchema {
   try {
     copy = JSON.parse(JSON.stringify(schema) ?? "null") as Json;
   } catch (cause) {
-    throw new UsageError(`The JSON Schema of ${what} is no JSON.`, { hint: HINT, cause });
+    throw new UsageError(`The JSON Schema of ${what} is not JSON.`, { hint: HINT, cause });
   }
   if (!isJsonObject(copy))
-    throw new UsageError(`${what} has no JSON Schema that is an object.`, { hint: HINT });
+    throw new UsageError(`${what} has a JSON Schema that is not an object.`, { hint: HINT });
   return copy;
 }
 
@@ -198,7 +204,7 @@ const MAX_ISSUE = 300;
 function describeIssues(issues: readonly StandardIssue[]): string {
   const shown = issues.slice(0, MOST_ISSUES).map(({ message, path = [] }) => {
     const place = path.map((part) => (typeof part === "object" ? part.key : part)).reduce(joinKey, "");
-    // Some libraries name the place in the message already.
+    // Some libraries already name the place in the message.
     const text = place === "" || message.includes(place) ? message : `${place}: ${message}`;
     return text.length > MAX_ISSUE ? `${text.slice(0, MAX_ISSUE)}…` : text;
   });

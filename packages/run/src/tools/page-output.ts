@@ -1,6 +1,6 @@
 /**
- * The output of a command as it comes: redacted, its beginning and its end kept for whoever reads it, and the whole of a
- * long one written to files in the work folder, so that nothing is lost that someone may want to look at.
+ * A command's output as it arrives: redacted, with its start and end kept for the reader, and all of a long one written
+ * to files in the work folder, so that nothing is lost.
  */
 import { closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -14,14 +14,14 @@ export interface PagedStream {
   readonly head: string;
   /** The last ones, at most 10,000. */
   readonly tail: string;
-  /** Of the whole. */
+  /** Of all of it. */
   readonly characters: number;
 }
 
 export interface PagedOutput {
   readonly stdout: PagedStream;
   readonly stderr: PagedStream;
-  /** Where the whole is, and what of it is lost, in whole sentences; nothing when it is not long. */
+  /** Where all of it is, and what was lost, in whole sentences; empty if it isn't long. */
   readonly notes: readonly string[];
 }
 
@@ -35,10 +35,10 @@ export interface PagerOptions {
   readonly world: World;
   /** Names the files. */
   readonly callId: string;
-  /** Of both streams together: more than this is long. */
+  /** For both streams together: more than this is long. */
   readonly maxCharacters: number;
   readonly redactStream?: (() => RedactionStream) | undefined;
-  /** What of a stream is certain, without secrets. */
+  /** The certain part of a stream, without secrets. */
   onText?(stream: StreamName, text: string): void;
 }
 
@@ -89,11 +89,11 @@ export function createOutputPager(options: PagerOptions): OutputPager {
 
 interface Page {
   write(text: string): void;
-  /** What there is to say about it. */
+  /** Returns notes about it. */
   close(): readonly string[];
 }
 
-/** Opened by the first text; a disk that takes no more is said, and the command goes on. */
+/** Opened by the first text; a full disk is reported, and the command continues. */
 function createPage(name: StreamName, { world, callId }: PagerOptions): Page {
   const fileName = `${callId.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100)}-${name}.txt`;
   let file: ReturnType<typeof createFileInWorld> | undefined;
@@ -112,20 +112,19 @@ function createPage(name: StreamName, { world, callId }: PagerOptions): Page {
     },
     close() {
       if (file === undefined) return [];
-      if (!file.ok)
-        return [`The output is long, and the whole of ${name} could not be kept: ${file.message}`];
+      if (!file.ok) return [`The output is long, and all of ${name} could not be kept: ${file.message}`];
       closeSync(file.descriptor);
       if (fault !== undefined)
-        return [`The output is long, and ${name} could not be written whole: ${fault}.`];
+        return [`The output is long, and all of ${name} could not be written: ${fault}.`];
       return [
-        `The output is long; the whole of ${name} is in \`${file.realPath}\`.`,
+        `The output is long; all of ${name} is in \`${file.realPath}\`.`,
         ...(lost > 0 ? [`It ends after ${kept} bytes; ${lost} more are lost.`] : []),
       ];
     },
   };
 }
 
-/** A file system may take only a part; what goes wrong is the answer. */
+/** A file system may take only a part; returns the error, if any. */
 function writeAll(descriptor: number, bytes: Uint8Array): string | undefined {
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);

@@ -1,6 +1,6 @@
 /**
- * Tool patterns as rules that a call can be held against, with a diagnostic for every one that does less, or more, than
- * it says. They stand in the tool lists of skills and agents and in the tool tables of the configuration.
+ * Turns tool patterns into rules to check calls against, with a diagnostic for each pattern that does less, or more,
+ * than it says. Patterns are in the tool lists of skills and agents and in the tool tables of the configuration.
  */
 import type { Diagnostic, DiagnosticCode } from "@metier/base/diagnostic";
 import { compileGlob } from "@metier/base/text";
@@ -11,25 +11,25 @@ import { type CallScope, readCallScope } from "./policy-scope.ts";
 import { readToolName, TOOL_NAMES, type ToolNameReading, toolNamesOf } from "./tool.ts";
 
 export interface ToolRule {
-  /** As it stands in the manifest or the configuration. */
+  /** As written in the manifest or configuration. */
   readonly written: string;
-  /** Asked by a tool's id. */
+  /** Takes a tool's id. */
   isFor(tool: string): boolean;
   /** Absent: every call of the tool. */
   readonly scope?: CallScope;
-  /** Of two rules that match a call, the heavier one is more specific. */
+  /** If two rules match a call, the heavier one is more specific. */
   readonly weight: number;
 }
 
-/** The tools that a skill brings by its toolsets. */
+/** The tools that a skill provides through its toolsets. */
 interface OwnTools {
   readonly skill: string;
-  /** Their own names; absent: not known here. */
+  /** Their own names; absent: unknown here. */
   readonly tools?: readonly string[] | undefined;
 }
 
 interface RuleSource {
-  /** `allow`: a rule must be certain to match. `deny`: it matches unless it is certain not to. */
+  /** `allow`: a rule must certainly match. `deny`: it matches unless it certainly doesn't. */
   readonly use: "allow" | "deny";
   /** The field or table, for messages. */
   readonly field: string;
@@ -37,13 +37,13 @@ interface RuleSource {
   readonly path: string;
   readonly cwd: string;
   readonly hostTools: readonly string[];
-  /** Of the skill whose list it is: it may name them without itself. */
+  /** Of the skill whose list it is: it may name them without its own name. */
   readonly own?: OwnTools | undefined;
   /** Whether every skill's tools are named without the skill. */
   readonly isBare?: boolean;
 }
 
-/** Gives no rule for a pattern that cannot be held and allows; one for the whole tool for a pattern that denies. */
+/** Returns no rule for an allowing pattern that can't be enforced, and a rule for the whole tool for a denying one. */
 export function readRule(
   written: string,
   source: RuleSource,
@@ -61,8 +61,8 @@ export function readRule(
   if (pattern === undefined) {
     warn(
       "tools.malformed",
-      `\`${written}\` in \`${field}\` cannot be read as a tool pattern.`,
-      "Write a tool's name, or a name with a scope in parentheses such as `Bash(git:*)`.",
+      `\`${written}\` in \`${field}\` is not a valid tool pattern.`,
+      "Write a tool's name, or a name with a scope in parentheses, such as `Bash(git:*)`.",
     );
     return use === "deny" ? whole : undefined;
   }
@@ -70,23 +70,23 @@ export function readRule(
   if (pattern.scope === undefined || pattern.scope === "*") return whole;
   const reading = readCallScope(name.name, pattern.scope, source);
   if (reading.ok) return { written, isFor, scope: reading.value, weight: 1 + reading.value.weight };
-  const effect = use === "allow" ? "It allows nothing" : `It holds for every call of \`${name.name}\``;
+  const effect = use === "allow" ? "It allows nothing" : `It applies to every call of \`${name.name}\``;
   warn(
     "tools.scope-unenforceable",
     `\`${written}\` in \`${field}\` cannot be enforced: ${reading.refusal}. ${effect}.`,
-    "Write the words a command begins with, as in `Bash(git log:*)`, a path as in `Read(./src/**)`, or `WebFetch(domain:example.com)`.",
+    "Write the first words of a command, as in `Bash(git log:*)`, a path, as in `Read(./src/**)`, or `WebFetch(domain:example.com)`.",
   );
   return use === "deny" ? whole : undefined;
 }
 
-/** The names by which a skill's list may mean its own tools. One that means a tool of Metier's means that alone. */
+/** The names by which a skill's list may mean its own tools. A name of a Metier tool means only that. */
 function namesOfOwn({ own }: RuleSource): readonly string[] {
   return (own?.tools ?? []).flatMap((tool) =>
     toolNamesOf(`${own?.skill}:${tool}`, () => readToolName(tool).known !== "ours"),
   );
 }
 
-/** Whether it names a tool that could be known here and is not. Tools of other skills are those of other runs. */
+/** Whether it names a tool that should be known here but isn't. Tools of other skills belong to other runs. */
 function isMissing({ name, known }: ToolNameReading, { own }: RuleSource): boolean {
   if (known === "unknown") return own === undefined || own.tools !== undefined;
   if (known !== "owned" || own === undefined) return false;
@@ -99,13 +99,13 @@ function reportUnknown(written: string, reading: ToolNameReading, source: RuleSo
   const { path, field } = source;
   const where = `\`${written}\` in \`${field}\``;
   if (known === "elsewhere") {
-    const message = `${where} is a tool of another system; nothing here does the same.`;
-    const hint = "It has no effect here and can stay for other clients.";
+    const message = `${where} is a tool of another system; Metier has no equivalent.`;
+    const hint = "It has no effect here; you can keep it for other clients.";
     return [{ code: "tools.unknown", severity: "info", message, path, hint }];
   }
   if (!isMissing(reading, source)) return [];
-  const message = `${where} names no tool that exists here.`;
-  const hint = near.length > 0 ? `Did you mean ${showAll(near)}?` : `Tools are ${showAll(TOOL_NAMES)}.`;
+  const message = `${where} is not a known tool.`;
+  const hint = near.length > 0 ? `Did you mean ${showAll(near)}?` : `Known tools: ${showAll(TOOL_NAMES)}.`;
   return [{ code: "tools.unknown", severity: "warning", message, path, hint }];
 }
 
@@ -128,23 +128,23 @@ export function showAll(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(", ");
 }
 
-/** The tool lists of one skill or agent that counts: the one that runs, or one that is active in a conversation. */
+/** The tool lists of one skill or agent that applies: the running one, or one active in a conversation. */
 export interface ToolLists {
   /** As messages name it: ``skill `pdf` ``. */
   readonly owner: string;
   /** Its file, for diagnostics. */
   readonly path: string;
-  /** As it counts here: chaining never raises it. */
+  /** As it applies here: chaining never raises it. */
   readonly trust: Trust;
-  /** Only an isolated run is restricted to the tools that are named. */
+  /** Only an isolated run is restricted to the named tools. */
   readonly isIsolated: boolean;
-  /** Absent and empty mean the same: all the caller has. */
+  /** Absent and empty mean the same: all of the caller's. */
   readonly allowedTools?: readonly string[] | undefined;
   readonly requiredTools: readonly string[];
   readonly disallowedTools: readonly string[];
-  /** They are part of the skill: its list may name them alone, and does not restrict them. */
+  /** They are part of the skill: its list may name them alone, and doesn't restrict them. */
   readonly own?: OwnTools | undefined;
-  /** `requiredTools` are under this name in messages, and restrict also where there are none. */
+  /** `requiredTools` have this name in messages, and restrict even if there are none. */
   readonly onlyAs?: string | undefined;
 }
 
@@ -155,21 +155,21 @@ export interface ListRules {
   readonly trust: Trust;
   readonly own?: OwnTools | undefined;
   readonly disallowed: readonly ToolRule[];
-  /** Absent: nothing is restricted. Empty: nothing on its list can be held, so nothing is left. */
+  /** Absent: nothing is restricted. Empty: nothing on its list can be enforced, so nothing is left. */
   readonly restriction?: readonly ToolRule[] | undefined;
   readonly preApproved: readonly ToolRule[];
-  /** The restricting list as it was written, and its field, for messages. */
+  /** The restricting list as written, and its field, for messages. */
   readonly listed: readonly string[];
   readonly field: string;
 }
 
 export interface ConfigRule extends ToolRule {
   readonly answer: ToolAnswer;
-  /** Where it stands, for messages. */
+  /** Where it is, for messages. */
   readonly source: string;
 }
 
-/** `required-tools` restricts where `allowed-tools` is absent or empty; it never pre-approves. */
+/** `required-tools` restricts if `allowed-tools` is absent or empty; it never pre-approves. */
 export function readListRules(list: ToolLists, around: Surroundings, diagnostics: Diagnostic[]): ListRules {
   const { owner, path, trust, own, allowedTools = [], requiredTools, disallowedTools } = list;
   const read = (field: string, use: RuleSource["use"], patterns: readonly string[]): readonly ToolRule[] =>

@@ -1,7 +1,7 @@
 /**
- * What stands in parentheses behind a tool's name, as something that can be held against a call. Which tools have scopes, and
- * on which input, is here; a scope that cannot be held is said so and never guessed. An allowing rule takes the narrow
- * reading of a path: inside the working directory, as written and where it really leads. A denying one takes the wide one.
+ * Checks calls against the part in parentheses after a tool's name. Defines which tools have scopes, and on which
+ * input; a scope that can't be enforced is reported, never guessed. An allowing rule reads a path narrowly: inside the
+ * working directory, as written and where it really leads. A denying rule reads it widely.
  */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -19,7 +19,7 @@ import {
 import { compilePathGlob } from "./files/paths.ts";
 import type { ToolInput } from "./tool.ts";
 
-/** What a rule decides on: the input of a call, or one simple command of a shell call. */
+/** What a rule decides on: a call's input, or one simple command of a shell call. */
 export type CallPart =
   | { readonly kind: "input"; readonly input: ToolInput }
   | { readonly kind: "command"; readonly words: CommandWords }
@@ -27,15 +27,15 @@ export type CallPart =
   | { readonly kind: "unprovable"; readonly reason: string };
 
 export interface CallScope {
-  /** Why the part is not certainly covered; `undefined` when it is. */
+  /** Why the part isn't certainly covered; `undefined` if it is. */
   whyNot(part: CallPart): string | undefined;
-  /** It is not certain that the part is not meant. */
+  /** The part may be meant. */
   mayMatch(part: CallPart): boolean;
-  /** Of two scopes of one tool, the heavier one is more specific. */
+  /** If one tool has two scopes, the heavier one is more specific. */
   readonly weight: number;
 }
 
-/** A refusal is the reason why it cannot be held, in lower case. */
+/** The refusal says why it can't be enforced, in lowercase. */
 type CallScopeReading = Result<CallScope, string>;
 
 interface ScopeContext {
@@ -44,7 +44,7 @@ interface ScopeContext {
   readonly use: "allow" | "deny";
 }
 
-/** Tools whose scope is a path, and whether the path is a folder whose contents are meant. */
+/** Tools whose scope is a path, and whether the path is a folder with everything in it. */
 const PATH_TOOLS: ReadonlyMap<string, boolean> = new Map([
   ["read_file", false],
   ["write_file", false],
@@ -58,7 +58,7 @@ export function readCallScope(tool: string, text: string, context: ScopeContext)
   if (PATH_TOOLS.has(tool)) return readFileScope(tool, text, context);
   if (tool === "web_fetch") return readDomainScope(text);
   if (tool === "use_skill") return readSkillScope(text);
-  return refused(`calls of \`${tool}\` have nothing that a scope could be held against`);
+  return refused(`calls of \`${tool}\` have nothing that a scope can match`);
 }
 
 function readShellScope(text: string, { use }: ScopeContext): CallScopeReading {
@@ -81,8 +81,8 @@ function readFileScope(tool: string, text: string, { cwd }: ScopeContext): CallS
     weight: 1 + scope.weight,
     whyNot(part) {
       const path = pathOf(part, isFolder);
-      if (path === undefined) return "the call names no path that is certain";
-      return scope.covers(path) ? undefined : `\`${path}\` is outside of \`${text}\``;
+      if (path === undefined) return "the path of this call is unclear";
+      return scope.covers(path) ? undefined : `\`${path}\` is outside \`${text}\``;
     },
     mayMatch(part) {
       const path = pathOf(part, isFolder);
@@ -91,7 +91,7 @@ function readFileScope(tool: string, text: string, { cwd }: ScopeContext): CallS
   });
 }
 
-/** A search without a path is about the working directory. A pattern that leads elsewhere makes its path uncertain. */
+/** A search without a path is in the working directory. A pattern that leads elsewhere makes its path uncertain. */
 function pathOf(part: CallPart, isFolder: boolean): string | undefined {
   if (part.kind !== "input") return undefined;
   const { path = isFolder ? "." : undefined, pattern, glob } = part.input;
@@ -101,18 +101,20 @@ function pathOf(part: CallPart, isFolder: boolean): string | undefined {
   return typeof path === "string" && path !== "" && !(isFolder && leadsAway) ? path : undefined;
 }
 
-/** `domain:example.com` that host, `domain:*.example.com` those below it. Denying `example.com` also means those below. */
+/**
+ * `domain:example.com` is that host, `domain:*.example.com` those below it. Denying `example.com` includes those below.
+ */
 function readDomainScope(text: string): CallScopeReading {
   const [, star, name] = /^domain:(\*\.)?([^\s*/:@?#]+)$/i.exec(text) ?? [];
   const domain = name === undefined ? undefined : hostOf(`https://${name}/`);
-  if (domain === undefined) return refused("a scope of `web_fetch` is written `domain:example.com`");
+  if (domain === undefined) return refused("write a scope of `web_fetch` as `domain:example.com`");
   const isBelow = (host: string): boolean => host.endsWith(`.${domain}`);
   return done({
     weight: star === undefined ? 2 : 1,
     whyNot(part) {
       const host = part.kind === "input" ? hostOf(part.input.url) : undefined;
       const isCovered = host !== undefined && (star === undefined ? host === domain : isBelow(host));
-      return isCovered ? undefined : `the address is not of \`${text.slice("domain:".length)}\``;
+      return isCovered ? undefined : `the address is not on \`${text.slice("domain:".length)}\``;
     },
     mayMatch(part) {
       const host = part.kind === "input" ? hostOf(part.input.url) : undefined;
@@ -121,14 +123,14 @@ function readDomainScope(text: string): CallScopeReading {
   });
 }
 
-/** As URLs have it: lower case, punycode, without the dot at the end. */
+/** As in URLs: lowercase, punycode, without a trailing dot. */
 function hostOf(url: unknown): string | undefined {
   const parsed = typeof url === "string" ? URL.parse(url) : null;
   const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
   return isWeb ? parsed.hostname.replace(/\.$/, "") || undefined : undefined;
 }
 
-/** `use_skill(deploy)`, `use_skill(git-*)`; `:*` behind it stands for any arguments, which a scope does not limit. */
+/** `use_skill(deploy)`, `use_skill(git-*)`; a trailing `:*` stands for any arguments, which a scope doesn't limit. */
 function readSkillScope(text: string): CallScopeReading {
   const name = text.replace(/(?::\*|\s+\*)$/, "");
   const matches = compileGlob(name);
@@ -137,7 +139,7 @@ function readSkillScope(text: string): CallScopeReading {
     weight: name.includes("*") ? 1 : 2,
     whyNot(part) {
       const skill = skillOf(part);
-      return typeof skill === "string" && matches(skill) ? undefined : `only \`${text}\` is named`;
+      return typeof skill === "string" && matches(skill) ? undefined : `only \`${text}\` is allowed`;
     },
     mayMatch(part) {
       const skill = skillOf(part);
@@ -151,13 +153,13 @@ function readSkillScope(text: string): CallScopeReading {
 }
 
 function reasonOf(part: CallPart): string {
-  return part.kind === "unprovable" ? part.reason : "it is no command";
+  return part.kind === "unprovable" ? part.reason : "it is not a command";
 }
 
 interface PathScope {
   /** Certainly meant. */
   covers(path: string): boolean;
-  /** Perhaps meant: by another spelling, through a link, or as something below. `isFolder`: what lies in it counts too. */
+  /** Perhaps meant: by another spelling, through a link, or as something below. `isFolder`: its contents count too. */
   mayCover(path: string, isFolder: boolean): boolean;
   /** The more of it is literal, the more specific it is. */
   readonly weight: number;
@@ -165,7 +167,7 @@ interface PathScope {
 
 const GLOB_CHARACTER = /[*?[{\\]/;
 
-/** A refusal is the reason why it cannot be held, in lower case. */
+/** The refusal says why it can't be enforced, in lowercase. */
 function readPathScope(written: string, cwd: string): Result<PathScope, string> {
   const pattern = written.replace(/^\/\//, "/").replace(/\/$/, "/**");
   const fault = checkPattern(pattern);
@@ -189,7 +191,7 @@ function readPathScope(written: string, cwd: string): Result<PathScope, string> 
       const target = realTarget(asked);
       const real = realTarget(start);
       if (isFolder && (isName || isInside(start, asked) || isInside(real, target))) return true;
-      // The scope begins at a link: whatever lies where that leads.
+      // The scope starts at a link: everything where it leads counts.
       if (real !== start && isInside(target, real)) return true;
       return [asked, target].some((candidate) =>
         withAncestors(foldCase(candidate)).some((step) =>
@@ -201,7 +203,7 @@ function readPathScope(written: string, cwd: string): Result<PathScope, string> 
 }
 
 function checkPattern(pattern: string): string | undefined {
-  if (pattern.startsWith("~")) return "home folders are no part of what a run sees";
+  if (pattern.startsWith("~")) return "runs do not see home folders";
   if (pattern.startsWith("!")) return "a path pattern cannot be negated";
   if (pattern.includes("\\")) return "a path pattern has no escapes";
   if (pattern.split("/").includes("..")) return "a path pattern cannot go up with `..`";
@@ -219,7 +221,7 @@ function matcherOf(pattern: string, cwd: string): (path: string) => boolean {
   return (path) => isInside(path, cwd) && matches(`here/${relative(cwd, path)}`.replace(/\/$/, ""));
 }
 
-/** Some file systems do not tell them apart. */
+/** Some file systems don't distinguish them. */
 function foldCase(text: string): string {
   return text.normalize("NFC").toLowerCase();
 }
@@ -229,12 +231,12 @@ function withAncestors(path: string): readonly string[] {
   return above === path ? [path] : [path, ...withAncestors(above)];
 }
 
-/** Where a path leads, links resolved; what does not exist yet is taken as written below what does. */
+/** Where a path leads, with links resolved; a missing part is taken as written below the existing one. */
 function realTarget(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    // Not there, or not readable: then what stands above it decides.
+    // Missing or unreadable: then its parent decides.
     const above = dirname(path);
     return above === path ? path : join(realTarget(above), basename(path));
   }

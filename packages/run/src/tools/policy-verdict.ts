@@ -1,4 +1,4 @@
-/** The single steps of the tool policy, each a verdict on one part of a call, or none. Their order is `tool-policy.ts`. */
+/** The steps of the tool policy, each a verdict on one part of a call, or none. `tool-policy.ts` has their order. */
 import type { ToolAnswer } from "@metier/skills/config";
 import { trustAllows } from "@metier/skills/trust";
 import { type ConfigRule, type ListRules, showAll, type ToolRule } from "./policy-rules.ts";
@@ -9,7 +9,7 @@ export interface PolicyVerdict {
   readonly answer: ToolAnswer;
   readonly rule: string;
   readonly message?: string | undefined;
-  /** A scope was needed for it, so that redirections count and no shell is used. */
+  /** It needed a scope, so redirections count and no shell is used. */
   readonly isScoped: boolean;
 }
 
@@ -33,12 +33,12 @@ export function findDenied(
 function deny(tool: string, rule: string, part: CallPart, { scope }: ToolRule): PolicyVerdict {
   const doubt =
     scope !== undefined && part.kind === "unprovable"
-      ? ` It is not certain that this command is another one, because ${part.reason}: write it plainly.`
+      ? ` This command may match it, because ${part.reason}: write it plainly.`
       : "";
   return { answer: "deny", rule, message: `\`${tool}\` was not allowed: ${rule}.${doubt}`, isScoped: false };
 }
 
-/** A call outside the list is denied, and told what is inside. */
+/** A call outside the list is denied, and the model is told what is on it. */
 export function holdRestriction(tool: string, part: CallPart, list: ListRules): PolicyVerdict {
   const rules = (list.restriction ?? []).filter((rule) => rule.isFor(tool));
   const matching = rules.filter((rule) => isCertain(rule, tool, part));
@@ -46,13 +46,13 @@ export function holdRestriction(tool: string, part: CallPart, list: ListRules): 
     return { answer: "allow", rule: "", isScoped: matching.every((rule) => rule.scope !== undefined) };
   }
   const inside = `Allowed: ${list.listed.length > 0 ? showAll(list.listed) : "no tool"}.`;
-  const rule = `\`${tool}\` is ${rules.length > 0 ? "allowed for other calls only" : "not among the tools"} by \`${list.field}\` of ${list.owner}`;
+  const rule = `\`${tool}\` is ${rules.length > 0 ? "allowed only for other calls" : "not listed"} in \`${list.field}\` of ${list.owner}`;
   const reasons = rules.map((entry) => entry.scope?.whyNot(part)).filter((reason) => reason !== undefined);
   const why = reasons[0] === undefined ? "" : ` Here ${reasons[0]}.`;
   return { answer: "deny", rule, message: `${rule}.${why} ${inside}`, isScoped: false };
 }
 
-/** The most specific entry; of two equal ones the stricter. Denying ones were looked for before. */
+/** The most specific entry; of two equal ones, the stricter. Denying ones were checked before. */
 export function findConfigured(
   tool: string,
   part: CallPart,
@@ -91,26 +91,26 @@ export function findPreApproved(
   return undefined;
 }
 
-/** Whatever starts code: a command, a script, a tool that a skill brings. */
+/** Anything that starts code: a command, a script, a tool from a skill. */
 export function isExecuting(tool: string, effect: ToolEffect): boolean {
   return effect === "execute" || tool === "run_script";
 }
 
-/** No setting allows it: what a server sends must not run here before a person has said yes to that skill. */
+/** No setting allows it: what a server sends must not run here before a person approves that skill. */
 export function denyExecution(tool: string, skill: string): PolicyVerdict {
   const rule = `\`${skill}\` comes from an MCP server and is not approved`;
-  const message = `\`${tool}\` was not allowed: ${rule}, so nothing is executed. The user can approve it with \`metier remote approve ${skill}\`.`;
+  const message = `\`${tool}\` was not allowed: ${rule}, so nothing runs. The user can approve it with \`metier remote approve ${skill}\`.`;
   return { answer: "deny", rule, message, isScoped: false };
 }
 
 export function defaultFor(tool: string, effect: ToolEffect): PolicyVerdict {
   const asks = effect === "execute" || effect === "write" || effect === "network" || tool === "run_script";
-  const rule = asks ? `by default \`${tool}\` asks` : `by default \`${tool}\` is allowed`;
+  const rule = asks ? `\`${tool}\` asks by default` : `\`${tool}\` is allowed by default`;
   return { answer: asks ? "ask" : "allow", rule, isScoped: false };
 }
 
 export function explainRedirection(verdict: PolicyVerdict, tool: string, path: string): PolicyVerdict {
-  const rule = `a redirection to or from \`${path}\` needs \`${tool}\`: ${verdict.rule}`;
+  const rule = `redirecting to or from \`${path}\` needs \`${tool}\`: ${verdict.rule}`;
   return verdict.answer === "deny"
     ? { ...verdict, rule, message: `The command was not allowed: ${rule}.` }
     : { ...verdict, rule };
@@ -128,7 +128,7 @@ function mayMatch({ isFor, scope }: ToolRule, tool: string, part: CallPart): boo
   return isFor(tool) && (scope === undefined || scope.mayMatch(part));
 }
 
-/** The second only where it is stricter. */
+/** The second only if it is stricter. */
 export function stricter(first: PolicyVerdict, second: PolicyVerdict): PolicyVerdict {
   return STRICTNESS[second.answer] > STRICTNESS[first.answer] ? second : first;
 }

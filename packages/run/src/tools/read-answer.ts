@@ -1,13 +1,13 @@
 /**
- * What a tool of the embedding program returns, as the text a model reads: nothing, a text, any value, bytes, a stream.
- * Bounded, and ended with the run.
+ * Turns what a program's tool returns into text for a model: nothing, text, any value, bytes, a stream. Bounded, and
+ * ended with the run.
  */
 import { sayFault } from "@metier/base/diagnostic";
 
 import { describeBytes, showJson } from "./show-json.ts";
 import { answer, fault, type ToolOutput } from "./tool.ts";
 
-/** More of one answer than a model can use; tools that can page do so long before. */
+/** More than a model can use of one answer; tools that can page do so long before. */
 export const MAX_ANSWER = 200_000;
 /** Room for the line that says what is missing. */
 const NOTE_ROOM = 200;
@@ -16,7 +16,7 @@ const MOST = MAX_ANSWER - NOTE_ROOM;
 /** A character has at most four bytes in UTF-8. */
 const MOST_BYTES = MOST * 4;
 
-/** Rejects only where a stream fails. `tool`: its name, for the answer to nothing. */
+/** Rejects only if a stream fails. `tool`: its name, for the answer to nothing. */
 export async function readAnswer(tool: string, given: unknown, signal: AbortSignal): Promise<ToolOutput> {
   if (typeof given === "string") return answer(given);
   if (given === undefined) return answer(`\`${tool}\` finished. It returned nothing.`);
@@ -33,7 +33,7 @@ export async function readAnswer(tool: string, given: unknown, signal: AbortSign
   return (given as { readonly isError?: unknown }).isError === true ? fault(shown) : answer(shown);
 }
 
-/** What a tool threw, as its answer: like an error of the language, also where it is some other value. */
+/** What a tool threw, as its answer: like a language error, even if it is some other value. */
 export function readThrown(tool: string, thrown: unknown): ToolOutput {
   const isValue = typeof thrown === "object" && thrown !== null && !(thrown instanceof Error);
   return fault(`\`${tool}\` failed: ${isValue ? showJson(thrown, MOST_THROWN).text : sayFault(thrown)}`);
@@ -48,7 +48,7 @@ function isToolOutput(given: object): given is ToolOutput {
   return typeof text === "string" && typeof isError === "boolean";
 }
 
-/** What `fetch` gave: its body, and where it says that something is wrong, its status. */
+/** A `fetch` response: its body, and its status if it reports an error. */
 async function readResponse(response: Response, signal: AbortSignal): Promise<ToolOutput> {
   const body = response.body === null ? "" : await gather(response.body, signal);
   if (response.ok) return answer(body);
@@ -58,7 +58,7 @@ async function readResponse(response: Response, signal: AbortSignal): Promise<To
 function toBytes(given: object): Uint8Array | undefined {
   if (given instanceof ArrayBuffer) return new Uint8Array(given);
   if (!ArrayBuffer.isView(given)) return undefined;
-  // A list of numbers that happens to be stored densely is a list.
+  // A dense array of numbers is still a list.
   const isNumbers = !(given instanceof Uint8Array || given instanceof DataView);
   return isNumbers ? undefined : new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
 }
@@ -70,7 +70,7 @@ function toStream(given: object): AsyncIterable<unknown> | undefined {
   return typeof getReader === "function" ? readStream(given as ReadableStream<unknown>) : undefined;
 }
 
-/** For a stream of a library whose streams cannot be iterated. */
+/** For streams that can't be iterated. */
 async function* readStream(stream: ReadableStream<unknown>): AsyncGenerator<unknown> {
   const reader = stream.getReader();
   let isDone = false;
@@ -81,11 +81,11 @@ async function* readStream(stream: ReadableStream<unknown>): AsyncGenerator<unkn
       if (!next.done) yield next.value;
     }
   } finally {
-    if (!isDone) reader.cancel().catch(() => undefined); // Nobody waits for the rest of it any more.
+    if (!isDone) reader.cancel().catch(() => undefined); // Nobody waits for the rest anymore.
   }
 }
 
-/** Texts and bytes as they come, every other value as a line of JSON; no more is read than a model can use. */
+/** Text and bytes as they arrive, every other value as a line of JSON; reads no more than a model can use. */
 async function gather(source: AsyncIterable<unknown>, signal: AbortSignal): Promise<string> {
   const iterator = source[Symbol.asyncIterator]();
   const pieces: Uint8Array[] = [];
@@ -112,7 +112,7 @@ async function gather(source: AsyncIterable<unknown>, signal: AbortSignal): Prom
   return end === "stopped" ? `${text}\n[the run was stopped before the stream ended]` : text;
 }
 
-/** `undefined` once the signal has come. */
+/** `undefined` once the signal is aborted. */
 function nextUntil(
   iterator: AsyncIterator<unknown>,
   signal: AbortSignal,
@@ -130,7 +130,7 @@ async function endIterator(iterator: AsyncIterator<unknown>): Promise<void> {
   try {
     await iterator.return?.();
   } catch {
-    // Its answer has been taken; what goes wrong at its end concerns nobody here.
+    // Its answer was used; errors at its end don't matter here.
   }
 }
 
@@ -140,12 +140,12 @@ function toPiece(value: unknown): Uint8Array {
   return bytes ?? Buffer.from(`${showJson(value, MOST).text}\n`);
 }
 
-/** As text where it is UTF-8; otherwise only how much it is. */
+/** As text if it is UTF-8; otherwise only its size. */
 function readBytes(bytes: Uint8Array, isPart = false): string {
   const most = bytes.subarray(0, MOST_BYTES);
   const isCut = isPart || most.byteLength < bytes.byteLength;
   try {
-    // The last character of what was cut may be cut, too.
+    // The last character of cut bytes may be cut too.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(most, { stream: isCut });
     if (text.includes("\0")) return describeBytes(bytes.byteLength);
     return text.length > MOST ? `${text.slice(0, MOST)}\n[cut: ${bytes.byteLength} bytes in all]` : text;

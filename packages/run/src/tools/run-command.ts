@@ -1,6 +1,6 @@
 /**
- * A command run for a model: how it ended, and both streams apart. Of a long output the model gets the beginning and the
- * end; the whole goes to files in the work folder, without secrets, and the text names them. `bash`, the tool, is here too.
+ * Runs a command for a model: returns how it ended, and both streams. For long output the model gets the start and the
+ * end; all of it goes to files in the work folder, without secrets, and the text names them. Also has the tool `bash`.
  */
 import { existsSync } from "node:fs";
 import type { Json, JsonSchema } from "@metier/base/json";
@@ -26,21 +26,21 @@ import {
 
 /** Of both streams together. */
 const MAX_CHARACTERS = 30_000;
-/** What standard error may take of it when standard output is long, too. */
+/** The share of standard error if standard output is long too. */
 const ERROR_SHARE = MAX_CHARACTERS / 3;
-/** What a command writes after this is in the files alone. */
+/** What a command writes after this is only in the files. */
 export const MAX_OUTPUT_BYTES: number = 1024 * 1024;
 
-/** What is asked for; signal and output are those of the call. */
+/** The request; signal and output belong to the call. */
 export type ModelCommand = Pick<SandboxCommand, "argv" | "world" | "cwd" | "env" | "stdin" | "limits">;
 
-/** What depends on who asked for the command. */
+/** What depends on who requested the command. */
 interface Advice {
-  /** For a command that ran out of time. */
+  /** For a command that timed out. */
   readonly moreTime: string;
   /** Output that is one JSON value is marked as such. */
   readonly marksJson?: boolean;
-  /** For a program that is not there. Default: how programs come into the sandbox. */
+  /** For a missing program. Default: how to add programs to the sandbox. */
   onMissing?(program: string): string;
 }
 
@@ -98,11 +98,11 @@ function describeEnding(
     case "exited":
       return `Exit code ${exitCode}.`;
     case "signalled":
-      return `Exit code ${exitCode}: the command was ended by ${signal}.`;
+      return `Exit code ${exitCode}: the command was killed by ${signal}.`;
     case "timeout":
-      return `The command was stopped after ${timeoutMs} ms, with everything it had started. ${moreTime}`;
+      return `The command timed out after ${timeoutMs} ms and was stopped, with every process it started. ${moreTime}`;
     case "cancelled":
-      return "The command was stopped, because the run was.";
+      return "The command was stopped because the run was.";
     case "limit":
       return `The command was stopped at a limit: ${reason}`;
     case "refused":
@@ -117,12 +117,12 @@ function show({ head, tail, characters }: PagedStream, max: number): string {
   return `${head.slice(0, max - end)}\n[… ${left} characters left out …]\n${tail.slice(-end)}`;
 }
 
-/** By which shells, `env` and sandboxes say it. */
+/** How shells, `env` and sandboxes report it. */
 const NOT_FOUND_CODE = 127;
 const NOT_FOUND =
   /(?:^|[:\s])[‘'"`]?([A-Za-z0-9][\w.+-]{0,63})[’'"]?: (?:command not found|not found|No such file or directory)$/m;
 
-/** What brings a program, where that is not simply its own package. */
+/** Where a program comes from, if not from a package with its name. */
 const SOURCES: ReadonlyMap<string, string> = new Map([
   ["uv", "https://docs.astral.sh/uv/"],
   ["uvx", "https://docs.astral.sh/uv/"],
@@ -130,12 +130,12 @@ const SOURCES: ReadonlyMap<string, string> = new Map([
   ["bun", "https://bun.sh"],
 ]);
 
-/** Metier's own program inside of the sandbox, which no config brings. */
+/** Metier's own program inside the sandbox, which no config adds. */
 const OWN = "metier-sb";
 
 /**
- * The program that a command ended for because it is not there, by what the shell said. A sandbox that is a shell
- * without programs says itself what it has.
+ * The missing program that made a command fail, from the shell's message. A sandbox that is a shell without programs
+ * says itself what it has.
  */
 export function findMissingProgram(
   { ended, exitCode, stderr }: CommandOutcome,
@@ -145,26 +145,25 @@ export function findMissingProgram(
   return NOT_FOUND.exec(stderr.slice(-10_000))?.[1];
 }
 
-/** What a user does about it; the program itself was named before. */
+/** What a user can do about it; the program itself was named before. */
 export function explainPrograms(program: string): string {
-  if (program === OWN)
-    return "It is there in the `bubblewrap` sandbox alone; `metier doctor` says how to get it.";
+  if (program === OWN) return "Only the `bubblewrap` sandbox has it; `metier doctor` shows how to get it.";
   const source = SOURCES.get(program);
   const install = source === undefined ? "Install it" : `Install it (${source})`;
-  return `${install}; if that is not below \`/usr\`, name it in your config: \`[sandbox] programs = ["${program}"]\`. \`metier doctor\` lists the programs that sandboxed commands find.`;
+  return `${install}; if it is not below \`/usr\`, add it to your config: \`[sandbox] programs = ["${program}"]\`. \`metier doctor\` lists the programs in the sandbox.`;
 }
 
 export function explainMissing(program: string): string {
-  return `\`${program}\` is not among the programs that sandboxed commands find. ${explainPrograms(program)}`;
+  return `The sandbox has no \`${program}\`. ${explainPrograms(program)}`;
 }
 
-/** Output that is data: one JSON object or list and nothing else. A number or a word alone is just text. */
+/** Output that is data: exactly one JSON object or list. A number or word alone is just text. */
 export function readJsonOutput(text: string): Json | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch {
-    return undefined; // It only begins like one.
+    return undefined; // It only starts like one.
   }
 }
 
@@ -176,8 +175,8 @@ const INTERPRETED =
   "The shell is interpreted: its own commands (cat, grep, sed, awk, jq, find, sort and the like) work, but no program of the machine (python3, node, git, curl) can be started.";
 
 /**
- * `bash`: runs a command in the sandbox of the run, or not at all. What a scoped pattern allowed comes as literal words and
- * is executed without a shell. `network`: granted domains. `backend`: what holds the commands.
+ * `bash`: runs a command in the run's sandbox, or not at all. A command that a scoped pattern allowed arrives as
+ * literal words and runs without a shell. `network`: granted domains. `backend`: the sandbox.
  */
 export function bashToolFor(network: readonly string[], backend: SandboxBackend = "bubblewrap"): Tool {
   return {
@@ -199,7 +198,7 @@ export function bashToolFor(network: readonly string[], backend: SandboxBackend 
   };
 }
 
-/** Made once, since it is compiled once, too. */
+/** Created once, because it is compiled once too. */
 let madeSchema: JsonSchema | undefined;
 
 function bashSchema(): JsonSchema {
@@ -230,7 +229,7 @@ function describeTool(network: readonly string[], backend: SandboxBackend): stri
   ].join(" ");
 }
 
-/** Only bubblewrap lets single domains through; the others have no network at all, or all of it. */
+/** Only bubblewrap allows single domains; the others have no network at all, or all of it. */
 function describeNetwork(network: readonly string[], backend: SandboxBackend): string {
   if (backend === "none") return "The network is the user's own. There is no terminal.";
   if (backend !== "bubblewrap" || network.length === 0) return "There is no network and no terminal.";
@@ -239,9 +238,9 @@ function describeNetwork(network: readonly string[], backend: SandboxBackend): s
   return `Of the network only ${shown.join(", ")}${more} can be reached, by HTTP and HTTPS through the proxy that \`$HTTPS_PROXY\` names, as most programs do by themselves. There is no terminal.`;
 }
 
-/** Why no command is run, with what to do. */
+/** Why no command runs, and what to do. */
 export async function explainNoSandbox(): Promise<ToolOutput> {
   const { sandbox, probes } = await chooseSandbox({ backend: "auto" });
   if (!sandbox) return fault(explainAbsence(probes));
-  return fault("No command is run: no sandbox that holds for this run works here. See `metier doctor`.");
+  return fault("Commands do not run: no sandbox suitable for this run works here. See `metier doctor`.");
 }

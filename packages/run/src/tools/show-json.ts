@@ -1,6 +1,6 @@
 /**
- * Any value of a program as JSON for a model: also one that JSON cannot hold (circular, `bigint`, `Map`, bytes, an error,
- * a getter that throws), and never more of it than asked for.
+ * Any value of a program as JSON for a model: including those that JSON can't represent (circular, `bigint`, `Map`,
+ * bytes, an error, a getter that throws), and never more than requested.
  */
 import { sayFault } from "@metier/base/diagnostic";
 
@@ -10,7 +10,7 @@ interface ShownJson {
   readonly isCut: boolean;
 }
 
-/** Deeper than any answer is meant to be. */
+/** Deeper than any sensible answer. */
 const MOST_LEVELS = 100;
 
 /** Never throws. `most`: characters. */
@@ -25,7 +25,7 @@ class JsonWriter {
   readonly parts: string[] = [];
   readonly #most: number;
   #length = 0;
-  /** The objects that the value stands in. */
+  /** The objects that contain the value. */
   readonly #above = new Set<object>();
 
   constructor(most: number) {
@@ -41,7 +41,7 @@ class JsonWriter {
     this.#length += text.length;
   }
 
-  /** A long text is cut before it is quoted: quoting may take it six times over. */
+  /** Long text is cut before it is quoted: quoting may make it six times longer. */
   #putText(text: string): void {
     this.#put(JSON.stringify(text.length > this.#most ? text.slice(0, this.#most + 1) : text));
   }
@@ -103,7 +103,7 @@ function isIterable(value: object): value is Iterable<unknown> {
   return typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === "function";
 }
 
-/** What stands for a value that JSON does not have. */
+/** What replaces a value that JSON doesn't have. */
 function simplify(value: unknown): unknown {
   switch (typeof value) {
     case "bigint":
@@ -131,14 +131,14 @@ function simplifyObject(value: object): unknown {
       return value.valueOf();
     if (value instanceof RegExp) return String(value);
     const { toJSON } = value as { readonly toJSON?: unknown };
-    // What it gives is written as it is, so that one that answers with itself ends.
+    // Its result is written unchanged, so that one that returns itself ends.
     return typeof toJSON === "function" ? (toJSON.call(value, "") as unknown) : value;
   } catch (error) {
     return unreadable(error);
   }
 }
 
-/** An object where every key is a text; else a list of pairs. */
+/** An object if every key is a string; else a list of pairs. */
 function mapEntries(map: ReadonlyMap<unknown, unknown>): unknown {
   const entries = [...map];
   return entries.every(([key]) => typeof key === "string") ? Object.fromEntries(entries) : entries;

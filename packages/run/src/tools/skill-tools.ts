@@ -1,6 +1,6 @@
 /**
- * The skills a model may use, and the tools that look into them: `list_skills`, `find_skills` and `read_skill_file`, which
- * need nothing of a run. For a model that has no file system also the text for its system prompt.
+ * The skills a model may use, and the tools that look into them: `list_skills`, `find_skills` and `read_skill_file`,
+ * which need no run. For a model without a file system, also the text for its system prompt.
  */
 
 import { sayFault } from "@metier/base/diagnostic";
@@ -36,19 +36,19 @@ import {
   type ToolOutput,
 } from "./tool.ts";
 
-/** Needs nothing of a run, so that any host can call it: `execute(input)` is all. */
+/** Needs no run, so any host can call it: just `execute(input)`. */
 export interface SkillTool extends Tool<unknown> {
-  /** Makes one call; a fault is an answer with `isError`. */
+  /** Makes one call; an error is an answer with `isError`. */
   execute(input: ToolInput): Promise<ToolOutput>;
 }
 
-/** The skills a model may use, as they are at the time of a call. */
+/** The skills a model may use, at the time of a call. */
 export interface SkillLibrary {
-  /** By name. Whoever is not among them does not exist for the model. */
+  /** By name. A skill that isn't listed doesn't exist for the model. */
   skills(): readonly Skill[];
-  /** The skills that fit a request in words, best first. */
+  /** The skills that match a request in words, best first. */
   find(query: string, k?: number): Promise<readonly FindHit[]>;
-  /** A skill's instructions, read and checked anew. */
+  /** A skill's instructions, read and checked again. */
   getInstructions(name: string): Promise<Instructions>;
   /** The files of a skill. */
   listResources(name: string): ResourceListing;
@@ -57,18 +57,18 @@ export interface SkillLibrary {
     name: string,
     path: string,
     options?: {
-      /** Which bytes. Default: all of them. */
+      /** Which bytes. Default: all. */
       readonly range?: ByteRange;
     },
   ): ResourceContent;
-  /** Why the scan keeps a skill from being used, in words. Absent: nothing is scanned. */
+  /** Why the scan blocks a skill, in words. Absent: nothing is scanned. */
   whyHeld?(skill: Skill): Promise<string | undefined>;
 }
 
-/** A larger list of names would cost more than it says; the call is checked whatever its schema says. */
+/** A longer list of names would cost more than it helps; the call is checked anyway. */
 const MOST_NAMES = 100;
 
-/** The schema of a skill's name: one of those there are. */
+/** The schema of a skill's name: one of the existing ones. */
 function skillNameSchema(library: SkillLibrary): Readonly<Record<string, Json>> {
   const names = library.skills().map(({ name }) => name);
   return {
@@ -78,7 +78,7 @@ function skillNameSchema(library: SkillLibrary): Readonly<Record<string, Json>> 
   };
 }
 
-/** A skill in a list for a model; that one is untrusted is said. */
+/** A skill in a list for a model; marked if it is untrusted. */
 function tellSkill({ name, description, trust }: Skill): Readonly<Record<string, string>> {
   return {
     name,
@@ -87,7 +87,7 @@ function tellSkill({ name, description, trust }: Skill): Readonly<Record<string,
   };
 }
 
-/** Answers a call for one skill; every fault, also one of the host, becomes an answer the model can act on. */
+/** Answers a call for one skill; every error, even the host's, becomes an answer the model can act on. */
 async function answerForSkill(
   library: SkillLibrary,
   input: ToolInput,
@@ -123,7 +123,7 @@ export function suggestSkills(asked: string, names: readonly string[]): string {
 /** In one answer. */
 const MOST_LISTED = 100;
 
-/** `list_skills`: names and descriptions as a JSON list. Without skills it is empty, which is no fault. */
+/** `list_skills`: names and descriptions as a JSON list. It is empty without skills, which isn't an error. */
 export function listSkillsTool(library: SkillLibrary): SkillTool {
   const total = library.skills().length;
   const pages =
@@ -146,7 +146,7 @@ export function listSkillsTool(library: SkillLibrary): SkillTool {
 const USUAL_HITS = 5;
 const MOST_HITS = 50;
 
-/** `find_skills`: the skills that fit a task in words, for a model that cannot be told of all of them. */
+/** `find_skills`: the skills that match a task in words, for a model that can't be told about all of them. */
 export function findSkillsTool(library: SkillLibrary): SkillTool {
   return {
     name: "find_skills",
@@ -167,7 +167,7 @@ export function findSkillsTool(library: SkillLibrary): SkillTool {
       const most = typeof k === "number" && k >= 1 ? Math.min(k, MOST_HITS) : USUAL_HITS;
       return answerSafely(async () => {
         const known = new Map(library.skills().map((skill) => [skill.name, skill]));
-        // The search knows every skill, the model only those it may use: all hits, so that the others leave none out.
+        // The search knows every skill, the model only those it may use: request all hits, so that none is missed.
         const all = await library.find(query, Number.POSITIVE_INFINITY);
         const hits = all.flatMap(({ name }) => known.get(name) ?? []);
         return answer(JSON.stringify(hits.slice(0, most).map(tellSkill), undefined, 1));
@@ -212,7 +212,7 @@ export function readSkillFileTool(library: SkillLibrary): SkillTool {
 
 function readPart(library: SkillLibrary, name: string, { path, offset }: ToolInput): ToolOutput {
   const start = typeof offset === "number" ? offset : 0;
-  // What is no text is the gate's to refuse, in its own words.
+  // The gate refuses what isn't text, in its own words.
   const read = library.readResource(name, path as string, { range: { start, end: start + MOST_BYTES } });
   if (read.text === undefined) return fault(describeBytes(read));
   const { size, range } = read;
@@ -248,23 +248,23 @@ function describeSections(path: string, wanted: string, text: string): string {
   return `${showPath(path)} has no section ${showValue(wanted)}; it has ${named.join(", ")}${more}.`;
 }
 
-/** What `skillTools` takes: the conversation, and how many tokens the listing may have. */
+/** Options of `skillTools`: the conversation, and the token budget of the listing. */
 export interface SkillToolsOptions {
-  /** What the conversation was given already; keep it from turn to turn. Default: a new one. */
+  /** What the conversation was already given; keep it between turns. Default: a new one. */
   readonly conversation?: Conversation;
-  /** The most tokens `instructions` may have. Default: 10,000. */
+  /** The most tokens for `instructions`. Default: 10,000. */
   readonly budget?: number | undefined;
-  /** Default: an estimate that is never too low; `loadTokenCounter` tells more skills in the same budget. */
+  /** Default: an estimate that is never too low; `loadTokenCounter` fits more skills into the same budget. */
   readonly countTokens?: TokenCounter | undefined;
 }
 
-/** Skills for a model without a file system: a text for the system prompt, and tools that need no run. */
+/** Skills for a model without a file system: text for the system prompt, and tools that need no run. */
 export interface SkillTools {
-  /** For the system prompt: which skills there are and how to use one. `""` when there are none. */
+  /** For the system prompt: which skills there are and how to use one. `""` if there are none. */
   readonly instructions: string;
-  /** `find_skills` is among them when `instructions` cannot tell of all; there are none without skills. */
+  /** Includes `find_skills` if `instructions` can't list all skills; empty without skills. */
   readonly tools: readonly SkillTool[];
-  /** What became of each skill in `instructions`. */
+  /** How each skill is listed in `instructions`. */
   readonly report: ListingPlan["report"];
 }
 
@@ -273,7 +273,7 @@ const USUAL_BUDGET = 10_000;
 export function skillTools(
   library: SkillLibrary,
   options: SkillToolsOptions = {},
-  /** Of a host that can do more than give the text. */
+  /** For a host that can do more than return the text. */
   useSkill?: SkillTool,
 ): SkillTools {
   const { conversation = createConversation(), budget = USUAL_BUDGET, countTokens } = options;
@@ -296,9 +296,9 @@ export function skillTools(
 }
 
 /**
- * `use_skill` for a host that runs no skills itself: the answer is the skill's instructions, for the model to follow in
- * the same conversation. One that is in it already, and unchanged, is answered with one sentence. Metier's own runs have
- * a `use_skill` that can also run a skill in isolation.
+ * `use_skill` for a host that runs no skills itself: returns the skill's instructions for the model to follow in the
+ * same conversation. An unchanged repeat is answered with one sentence. Metier's own runs have a `use_skill` that can
+ * also run a skill in isolation.
  */
 function activationTool(library: SkillLibrary, conversation: Conversation): SkillTool {
   return {
@@ -311,8 +311,7 @@ function activationTool(library: SkillLibrary, conversation: Conversation): Skil
       answerForSkill(library, input, async ({ name }) => {
         const { text, digest, manifest, origin } = await library.getInstructions(name);
         // The catalog is a snapshot; the file was read just now.
-        if (manifest.disableModelInvocation)
-          return fault(`The skill \`${name}\` is not for models any more.`);
+        if (manifest.disableModelInvocation) return fault(`Models can no longer use the skill \`${name}\`.`);
         const { resources } = library.listResources(name);
         const wrapped = wrapInstructions({ name, text, digest, resources, origin });
         return answer(conversation.activate({ name, digest }, wrapped).text);

@@ -1,7 +1,7 @@
 /**
- * Tool patterns that a person can allow for longer than one call, instead of the very same call alone: the program and its
- * subcommand, the folder of a file, the domain of an address. Offered only when the policy would then allow this call:
- * what a policy of the machine asks about, or what no pattern can be held against, is asked about every time.
+ * Tool patterns that a person can allow for longer than one call: the program and its subcommand, a file's folder, an
+ * address's domain. Offered only if the policy would then allow this call: what the machine's policy asks about, or
+ * what no pattern can cover, is asked every time.
  */
 import { basename, dirname, relative, resolve } from "node:path";
 import { isInside } from "@metier/base/places";
@@ -32,7 +32,7 @@ export async function suggestRules(
   return [];
 }
 
-/** The wider ones first. */
+/** Wider ones first. */
 async function listCandidates(
   { tool, input }: AskedCall,
   cwd: string,
@@ -59,7 +59,7 @@ async function listCandidates(
 
 const PLAIN_WORD = /^[\w.@%+:=,-]+$/;
 
-/** `git log -3` becomes `git log:*`, `ls -l` becomes `ls:*`; any other command the words as they are. */
+/** `git log -3` becomes `git log:*`, `ls -l` becomes `ls:*`; any other command stays as it is. */
 async function listCommandPatterns(command: string): Promise<readonly (readonly string[])[]> {
   const parsed = await readCommand(command);
   if (!parsed.provable || parsed.writes.length + parsed.reads.length > 0) return [];
@@ -75,23 +75,23 @@ function toPatterns(scopes: readonly string[]): readonly string[] {
 }
 
 /**
- * Programs that only look, whatever follows; options with which one of them starts another program or writes a file are
- * refused where the pattern is held against the call. With any other program, other words do other things: a yes for
- * `python3 a.py` says nothing about `python3 -c …`.
+ * Programs that only look, whatever the arguments; options that make one start another program or write a file are
+ * refused when the pattern is checked. With any other program, other words do other things: a yes for `python3 a.py`
+ * says nothing about `python3 -c …`.
  */
 const LOOKING: ReadonlySet<string> = new Set(
   "ls cat head tail wc grep egrep fgrep rg find sort cut tr diff cmp stat file du df pwd date echo printf which jq basename dirname realpath readlink cd test true seq nl tac rev md5sum sha1sum sha256sum".split(
     " ",
   ),
 );
-/** The same by subcommand; tests are the project's own, whatever is said to them. */
+/** The same by subcommand; tests belong to the project, whatever their arguments. */
 const LOOKING_BELOW: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["git", new Set("status log diff show blame ls-files rev-parse describe shortlog".split(" "))],
   ["npm", new Set(["test", "ls", "outdated"])],
   ["pnpm", new Set(["test", "ls", "outdated"])],
   ["yarn", new Set(["test"])],
 ]);
-/** `npm run` names a script by its next word. */
+/** `npm run` names a script in its next word. */
 const NAMES_SCRIPT = /^(?:npm|pnpm|yarn|bun) run(?:-script)?$/;
 
 function openScope([program = "", first = "", second = ""]: readonly string[]): string | undefined {
@@ -101,13 +101,13 @@ function openScope([program = "", first = "", second = ""]: readonly string[]): 
   return NAMES_SCRIPT.test(named) && PLAIN_WORD.test(second) ? `${named} ${second}:*` : undefined;
 }
 
-/** Only below the working directory: what is written elsewhere is written to the run's own folders. */
+/** Only below the working directory: elsewhere, a run only writes to its own folders. */
 function listPathPatterns(tool: string, path: unknown, cwd: string): readonly (readonly string[])[] {
   if (typeof path !== "string") return [];
   const location = resolve(cwd, path);
   if (!isInside(location, cwd) || /[*?[\]{}!\\()\p{C}]/u.test(location)) return [];
   const folder = relative(cwd, dirname(location));
-  // Of the working directory itself only its files: all that lies below it would be everything.
+  // For the working directory itself, only its files: everything below it would be everything.
   if (folder === "") return [[`${tool}(./*)`], [`${tool}(./${basename(location)})`]];
   return [[`${tool}(./${folder}/**)`], [`${tool}(./${folder}/${basename(location)})`]];
 }

@@ -1,8 +1,8 @@
 /**
- * The answer to every tool call: allow, ask or deny, and the rule that decided. Strongest first: `disallowed-tools`,
- * a configured deny and what lies outside a restricting tool list; the most specific configured entry; a trusted
- * skill's pre-approval; the default by effect. The machine's policy and the caller's own answer can only make it
- * stricter. Decides and says why; it asks nobody and executes nothing.
+ * Answers every tool call: allow, ask or deny, with the deciding rule. Strongest first: `disallowed-tools`, a
+ * configured deny and anything outside a restricting tool list; the most specific configured entry; a trusted skill's
+ * pre-approval; the default by effect. The machine's policy and the caller's own answer can only make it stricter. It
+ * decides and gives reasons; it asks nobody and executes nothing.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { readCommand } from "@metier/sandbox/shell";
@@ -38,7 +38,9 @@ export interface ToolPolicyOptions {
   readonly policy: Config["policyTools"];
   /** Where relative paths of scopes and calls start; a real path. */
   readonly cwd: string;
-  /** Asked at every call: there is no pre-approval once an untrusted body is in the conversation. Default: never. */
+  /**
+   * Checked at every call: there is no pre-approval once the conversation contains an untrusted body. Default: never.
+   */
   readonly isPreApprovalStopped?: (() => boolean) | undefined;
   /** Asked at every call: the skill of an MCP server that nobody approved, while whose text is followed. */
   readonly unapproved?: () => string | undefined;

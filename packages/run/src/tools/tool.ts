@@ -1,6 +1,6 @@
 /**
- * A tool as every stage knows it: plain data and one function that never throws; adapters turn it into what a host wants. And
- * the names of tools: Metier's own, what other systems call them, and those that skills and embedding programs bring.
+ * A tool as every stage knows it: plain data and one function that never throws; adapters convert it for a host. Also
+ * the names of tools: Metier's own, other systems' names for them, and those of skills and embedding programs.
  */
 import { createHash } from "node:crypto";
 import { UsageError } from "@metier/base/errors";
@@ -11,37 +11,40 @@ import type { Sandbox, World } from "@metier/sandbox";
 import type { RedactionStream } from "@metier/sandbox/secrets";
 import type { Caller } from "../invoke/invocation.ts";
 
-/** What a call does to the world; the built-in answer of the tool policy follows from it. */
+/** What a call does to the world; determines the tool policy's default answer. */
 export type ToolEffect = "read" | "write" | "execute" | "network" | "skill" | "talk";
 
-/** The input of a tool call: a JSON object that fits the tool's `inputSchema`. */
+/** The input of a tool call: a JSON object that matches the tool's `inputSchema`. */
 export type ToolInput = Readonly<Record<string, Json>>;
 
-/** The answer of a tool, as the model reads it. */
+/** A tool's answer, as the model reads it. */
 export interface ToolOutput {
-  /** What the model reads; for a fault, what went wrong and what it can do. */
+  /** What the model reads; for an error, what went wrong and what it can do. */
   readonly text: string;
   /** Whether the call failed. */
   readonly isError: boolean;
-  /** What a skill with an `output-schema` answered, as a value; absent otherwise. */
+  /** The answer of a skill with an `output-schema`, as a value; otherwise absent. */
   readonly object?: Json | undefined;
 }
 
-/** Writes one note: the message and what belongs to it, in either order, as loggers of either kind have it. */
+/** Writes one note: the message and its fields, in either order, as different loggers expect. */
 export interface ToolLogCall {
   /** The message first, then its fields. */
   (message: string, fields?: Readonly<Record<string, unknown>>): void;
-  /** The fields first, then the message, as Pino has it. */
+  /** The fields first, then the message, as in Pino. */
   (fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
-/** Notes of a tool about its call. They are events of the run (`tool-logged`), without secrets; the model does not see them. */
+/**
+ * A tool's notes about its call. They become events of the run (`tool-logged`), without secrets; the model doesn't see
+ * them.
+ */
 export interface ToolLog {
-  /** What only helps to find a fault. */
+  /** Only useful for debugging. */
   readonly debug: ToolLogCall;
   /** What happened. */
   readonly info: ToolLogCall;
-  /** What is odd, though the call goes on. */
+  /** Something odd, although the call continues. */
   readonly warn: ToolLogCall;
   /** What went wrong. */
   readonly error: ToolLogCall;
@@ -62,27 +65,27 @@ export interface ToolLog {
 export interface ToolContext {
   /** The id of the call within the run. */
   readonly callId: string;
-  /** Who asks, as the program said with `caller`; `{}` where it did not. */
+  /** The caller that the program named; `{}` if none. */
   readonly caller: Caller;
-  /** The run that calls: that of the skill, or the turn of a chat. */
+  /** The calling run: a skill's run, or a chat turn. */
   readonly runId: string;
-  /** The skill that is run; absent in a chat. */
+  /** The running skill; absent in a chat. */
   readonly skill?: string | undefined;
   /** Leaves notes about the call in the run's events. */
   readonly log: ToolLog;
   /** The folders and files that the run may see and change. */
   readonly world: World;
-  /** Absent where no sandbox holds here: then nothing is executed. */
+  /** Absent if no sandbox is suitable: then nothing is executed. */
   readonly sandbox?: Sandbox | undefined;
-  /** Of the run's processes, and of them alone. */
+  /** Only for the run's processes. */
   readonly env: Readonly<Record<string, string>>;
-  /** The command as literal words, when a scoped pattern allowed it: it is executed without a shell. */
+  /** The command as literal words, if a scoped pattern allowed it: it runs without a shell. */
   readonly argv?: readonly string[] | undefined;
-  /** Granted domains; none means no network. */
+  /** Granted domains; empty means no network. */
   readonly network: readonly string[];
   /** Aborted when the run is stopped: end the work then. */
   readonly signal: AbortSignal;
-  /** Takes secrets out of what a tool itself writes or cuts as it comes; answers are redacted by the run anyway. */
+  /** Redacts what a tool itself writes or cuts as it arrives; the run redacts answers anyway. */
   redactStream?(): RedactionStream;
 }
 
@@ -101,40 +104,40 @@ export interface ToolContext {
  * ```
  */
 export interface Tool<Context = ToolContext> {
-  /** `[a-z][a-z0-9_]*`; that of a skill's own tool is made by `ownTool`. */
+  /** `[a-z][a-z0-9_]*`; `ownTool` creates the name of a skill's own tool. */
   readonly name: string;
-  /** How people and policies name a skill's own tool: `pdf:extract`. Default: `name`. */
+  /** The name of a skill's own tool for people and policies: `pdf:extract`. Default: `name`. */
   readonly id?: string;
   /** What it does and when to use it, for the model. */
   readonly description: string;
   /** JSON Schema of the input, `type: object`; checked before `execute`. */
   readonly inputSchema: Readonly<Record<string, Json>>;
-  /** What a call does; the tool policy decides by it where no rule names the tool. */
+  /** What a call does; the tool policy uses it if no rule names the tool. */
   readonly effect: ToolEffect;
   /**
-   * What a call would change, as a diff, for the person who is asked about it. A refusal: the call cannot succeed, so
-   * nobody is asked, and this is its answer.
+   * What a call would change, as a diff, for the person who approves it. A refusal: the call can't succeed, so nobody
+   * is asked, and this is its answer.
    */
   preview?(input: ToolInput, world: World): Promise<Result<string, ToolOutput>>;
-  /** Never throws: a fault is an answer with `isError`, in words the model can act on. */
+  /** Never throws: an error is an answer with `isError`, in words the model can act on. */
   execute(input: ToolInput, context: Context): Promise<ToolOutput>;
 }
 
 /** A tool of the embedding program, as runs call it. */
 export interface AcceptedTool extends Tool {
   /**
-   * Holds an input to a schema of the program's own, in place of `inputSchema`. `execute` is given what it makes of it;
-   * policy, approvals and hooks see the input as the model wrote it. A refusal says what is wrong.
+   * Checks an input against the program's own schema instead of `inputSchema`. `execute` gets the result; policy,
+   * approvals and hooks see the input as the model wrote it. A refusal says what is wrong.
    */
   readInput?(input: ToolInput): Promise<Result<unknown, string>>;
 }
 
-/** Of a tool's input: an object with these properties and no others. */
+/** The schema of a tool's input: an object with only these properties. */
 export function inputSchema(properties: JsonSchema, required?: readonly string[]): JsonSchema {
   return presentFields({ type: "object", properties, required, additionalProperties: false }) as JsonSchema;
 }
 
-/** Of a text that is not empty. */
+/** The schema of a non-empty string. */
 export function textSchema(description: string, maxLength?: number): JsonSchema {
   return presentFields({ type: "string", minLength: 1, maxLength, description }) as JsonSchema;
 }
@@ -173,7 +176,7 @@ export const TOOL_NAMES = [
 ] as const;
 type ToolName = (typeof TOOL_NAMES)[number];
 
-/** Other systems' names, lower case and without `-` and `_`. */
+/** Other systems' names, lowercase and without `-` and `_`. */
 const OTHER_NAMES: Readonly<Record<ToolName, string>> = {
   bash: "bash runbash shell runshell runcommand executebash executecommand terminal",
   read_file: "read readfile view viewfile",
@@ -191,23 +194,23 @@ const OTHER_NAMES: Readonly<Record<ToolName, string>> = {
   ask_user: "askuser askuserquestion",
 };
 
-/** Tools of other systems that nothing here does. */
+/** Tools of other systems without an equivalent here. */
 const ELSEWHERE = `task agent todoread todowrite notebookread notebookedit bashoutput killbash killshell taskoutput
   taskstop exitplanmode enterplanmode slashcommand lsp`;
 
 export interface ToolNameReading {
-  /** Ours where it means one of ours; else as it was written. */
+  /** Ours if it means one of ours; else as written. */
   readonly name: string;
-  /** `owned`: `skill:tool`. `elsewhere`: another system has it, and nothing here does the same. */
+  /** `owned`: `skill:tool`. `elsewhere`: another system has it, without an equivalent here. */
   readonly known: "ours" | "host" | "owned" | "pattern" | "elsewhere" | "unknown";
-  /** For an unknown one: names it may be a misspelling of. */
+  /** For an unknown name: names it may be a misspelling of. */
   readonly near: readonly string[];
 }
 
 /**
- * Letter case, `-` and `_` do not matter in a name that is ours or known to mean one of ours. `hostTools` are further tools
- * that exist, by their exact names; these win over a meaning of ours. Names with `*` are globs over tool names,
- * `mcp__server` stands for every tool of that server, and `skill:tool` or `skill__tool` for a skill's own.
+ * Case, `-` and `_` don't matter in a name that is ours or known to mean one of ours. `hostTools` are more existing
+ * tools, by their exact names; they win over a name of ours. Names with `*` are globs over tool names, `mcp__server` is
+ * every tool of that server, and `skill:tool` or `skill__tool` is a skill's own.
  */
 export function readToolName(written: string, hostTools: readonly string[] = []): ToolNameReading {
   if (hostTools.includes(written)) return { name: written, known: "host", near: [] };
@@ -222,11 +225,11 @@ export function readToolName(written: string, hostTools: readonly string[] = [])
 }
 
 /**
- * A tool that belongs to a skill, beside those of other skills: `skill:tool` is what people read, and a name that every
- * provider takes is what models call. Both stand in the tool, so that either leads to the other.
+ * A tool that belongs to a skill: people read `skill:tool`, and models call a name that every provider accepts. The
+ * tool has both, so that either leads to the other.
  */
 export interface OwnedTool extends Tool<unknown> {
-  /** `pdf:extract`; the tool's own name where names are not told apart by skill. */
+  /** `pdf:extract`; the tool's own name if names have no skill prefix. */
   readonly id: string;
   /** The name of the skill it belongs to. */
   readonly skill: string;
@@ -237,7 +240,7 @@ const MAX_NAME = 64;
 const FORBIDDEN = /[^a-zA-Z0-9_-]/g;
 const DIGEST_LENGTH = 8;
 
-/** The tool under the name of its skill; everything else of it is as it was. */
+/** The tool under its skill's name; nothing else changes. */
 export function ownTool(skill: string, tool: Tool<unknown>): OwnedTool {
   const id = `${skill}:${tool.name}`;
   return {
@@ -252,8 +255,8 @@ export function ownTool(skill: string, tool: Tool<unknown>): OwnedTool {
 }
 
 /**
- * Every name that means the tool with this id: the id, what models call it, and its own name for whoever knows which
- * skill is meant. A tool of no skill has one.
+ * Every name of the tool with this id: the id, the name for models, and its own name for whoever knows the skill. A
+ * tool without a skill has one.
  */
 export function toolNamesOf(id: string, isSkillKnown: (skill: string) => boolean): readonly string[] {
   const colon = id.lastIndexOf(":");
@@ -261,7 +264,7 @@ export function toolNamesOf(id: string, isSkillKnown: (skill: string) => boolean
   return [id, exportedName(id), ...(isSkillKnown(id.slice(0, colon)) ? [id.slice(colon + 1)] : [])];
 }
 
-/** A name that had to be changed carries a digest of what it stands for: two tools never become one. */
+/** A changed name contains a digest of the original: two tools never become one. */
 function exportedName(id: string): string {
   const colon = id.lastIndexOf(":");
   const wanted = `${id.slice(0, colon)}__${id.slice(colon + 1)}`;
@@ -275,23 +278,22 @@ const PLAIN = /^[a-z][a-z0-9_]{0,63}$/;
 /** `skill__tool`, or one that was shortened and ends in a digest. */
 const OWNED = /^(?=.{1,64}$)[a-zA-Z0-9_-]+(?:__[a-zA-Z0-9_-]+|_[0-9a-f]{8})$/;
 
-/** Holds the names of an embedding program's tools to what providers, policies and logs rely on: known, and one of a kind. */
+/** Checks that the names of a program's tools are valid for providers, policies and logs, and unique. */
 export function checkProgramTools(tools: readonly Pick<Tool, "name">[]): void {
   const seen = new Set<string>();
   for (const { name } of tools) {
     const shown = showValue(String(name));
     if (typeof name !== "string" || !(PLAIN.test(name) || OWNED.test(name))) {
       const hint =
-        "Allowed are `a-z`, `0-9` and `_`, a letter first, at most 64 characters; or `skill__tool`.";
-      throw new UsageError(`A tool is called ${shown}, which is no name of a tool.`, { hint });
+        "Use `a-z`, `0-9` and `_`, starting with a letter, at most 64 characters; or `skill__tool`.";
+      throw new UsageError(`${shown} is not a valid tool name.`, { hint });
     }
     if (TOOL_NAMES.some((own) => own === name)) {
-      const hint = `Give it another name than ${TOOL_NAMES.map((own) => `\`${own}\``).join(", ")}.`;
-      throw new UsageError(`A tool is called ${shown}, which is one of Metier's own.`, { hint });
+      const hint = `Choose a name other than ${TOOL_NAMES.map((own) => `\`${own}\``).join(", ")}.`;
+      throw new UsageError(`The tool name ${shown} is one of Metier's own.`, { hint });
     }
     if (seen.has(name)) {
-      const hint =
-        "Give one of them another name; those of `createMetier` and those of a call count together.";
+      const hint = "Rename one of them; tools passed to `createMetier` and to a call share their names.";
       throw new UsageError(`Two tools are called ${shown}.`, { hint });
     }
     seen.add(name);

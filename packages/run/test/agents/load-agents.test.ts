@@ -228,7 +228,7 @@ describe("finding an agent by name", () => {
     });
     expect(findAgent(new Map(), "planner")).toMatchObject({
       ok: false,
-      refusal: { hint: expect.stringMatching(/none/) },
+      refusal: { hint: expect.stringMatching(/no agents/) },
     });
   });
 });

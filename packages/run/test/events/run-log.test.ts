@@ -187,15 +187,19 @@ describe("a recording", () => {
     symlinkSync(join(folder, "none"), lost);
     openRecording(link).close();
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
-    for (const path of [folder, "/dev/null"]) expect(() => openRecording(path)).toThrow("no regular file");
-    expect(() => openRecording(lost)).toThrow("leads nowhere");
+    for (const path of [folder, "/dev/null"]) expect(() => openRecording(path)).toThrow("not a regular file");
+    expect(() => openRecording(lost)).toThrow("link is broken");
   });
 
   test.each([
     ["is not there", undefined, "does not exist"],
-    ["was made by a newer version", lines([{ ...stamped([STARTED])[0], v: 2 }]), "recorded by a newer one"],
-    ["is another file", "# Title\n\ntext\n", "2 of its lines are no events"],
-    ["is empty", "", "does not begin with the start of a run"],
+    [
+      "was made by a newer version",
+      lines([{ ...stamped([STARTED])[0], v: 2 }]),
+      "a newer Metier recorded it",
+    ],
+    ["is another file", "# Title\n\ntext\n", "2 of its lines are not events"],
+    ["is empty", "", "does not start with the start of a run"],
     ["was cut off in its first line", '{"v":1', "it is cut off"],
   ])("that %s is refused with the reason", (_, content, words) => {
     const file = join(temporaryFolder(), "run.jsonl");

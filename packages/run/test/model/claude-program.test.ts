@@ -78,7 +78,7 @@ describe("[U3] the user's own `claude` program", () => {
 
   test.each([
     ["says that it has tools", { tools: ["Bash"] }, "did not confirm that its own tools"],
-    ["uses a tool of its own", { usesTool: true }, "used a tool of its own"],
+    ["uses a tool of its own", { usesTool: true }, "used one of its own tools"],
     ["reports an error", { error: "Credit balance is too low" }, "Credit balance is too low"],
     ["is not signed in", { silent: true }, "Please run /login"],
   ] as const)("is stopped with the reason when it %s", async (_, behaviour, reason) => {
@@ -109,11 +109,11 @@ describe("[U3] the user's own `claude` program", () => {
         status: "failed",
         error: {
           code: "model.missing",
-          message: expect.stringContaining("your own `claude` program, which is not used to serve others."),
+          message: expect.stringContaining("your own `claude` program, which must not serve other people."),
         },
       });
     }
-    await expect(metier.chat()).rejects.toThrow("not used to serve others");
+    await expect(metier.chat()).rejects.toThrow("must not serve other people");
     expect(claude.starts()).toEqual([]);
   });
 

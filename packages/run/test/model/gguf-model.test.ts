@@ -148,9 +148,9 @@ describe("how a GGUF file is named", () => {
     expect(await say("./hello.gguf")).toEqual(["gguf/hello", "Hello from a file."]);
     expect(await say("gguf:~/models/Qwen3-8B.gguf")).toEqual(["gguf/Qwen3-8B", "By name."]);
     expect(await say("gguf/qwen3-8b")).toEqual(["gguf/qwen3-8b", "By name."]);
-    expect(await say("gguf:qwen3-9b")).toEqual(["No GGUF file named `qwen3-9b` is in the usual folders."]);
+    expect(await say("gguf:qwen3-9b")).toEqual(["No GGUF file called `qwen3-9b` is in the usual folders."]);
     expect(await say("gguf:./no.gguf")).toEqual([
-      `\`${join(dirname(path), "no.gguf")}\` is not the absolute path of a GGUF file that you can read.`,
+      `\`${join(dirname(path), "no.gguf")}\` is not the absolute path of a readable GGUF file.`,
     ]);
   });
 
@@ -185,7 +185,7 @@ describe("the package", () => {
     expect(resolved).toMatchObject({
       ok: false,
       refusal: {
-        message: expect.stringContaining("`node-llama-cpp`, which is not installed beside Metier"),
+        message: expect.stringContaining("`node-llama-cpp`, which is not installed next to Metier"),
         hint: expect.stringContaining("npm install -g node-llama-cpp"),
       },
     });
@@ -206,7 +206,7 @@ describe("the package", () => {
     const root = temporaryFolder();
     const old = installLlama(join(root, "old"), "2.8.16");
     expect(findGgufLibrary(old.folder)).toMatchObject({
-      refusal: { message: expect.stringContaining("is version 2.8.16 of `node-llama-cpp`; Metier needs") },
+      refusal: { message: expect.stringContaining("has version 2.8.16 of `node-llama-cpp`; Metier needs") },
     });
     const other = installLlama(join(root, "other"));
     const write = (manifest: object): void =>

@@ -85,13 +85,13 @@ describe("with nothing of the machine", () => {
 
   test("without a provider there is no model at all, whatever the machine has", async () => {
     const none: OwnModels = { ...own, providers: [] };
-    expect(await idOf(none)).toContain("no provider of models");
-    expect(await idOf(none, { asked: "anthropic/claude-x" })).toContain("no provider of models");
+    expect(await idOf(none)).toContain("no model provider");
+    expect(await idOf(none, { asked: "anthropic/claude-x" })).toContain("no model provider");
   });
 
   test("a model that a program gives is not theirs", async () => {
     const given = createScriptModel([]);
-    expect(await idOf(own, { asked: given })).toContain("No provider of yours");
+    expect(await idOf(own, { asked: given })).toContain("None of your providers");
   });
 });
 
@@ -106,7 +106,7 @@ describe("with the machine's models beside their own", () => {
 
   test("files and servers of the machine are not theirs to name", async () => {
     for (const asked of ["replay:/etc/passwd", "scripted:/etc/passwd", "ollama/llama", "gguf/model"]) {
-      expect(await idOf(own, { asked })).toContain("not for you to name");
+      expect(await idOf(own, { asked })).toContain("You cannot use files or servers");
     }
   });
 

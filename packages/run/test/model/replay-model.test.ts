@@ -129,7 +129,7 @@ describe("a real difference ends it", () => {
     const error = await divergence(await record(place("run-then")), { look: (at) => `${at} is gone` });
     expect(error).toMatchObject({ code: "replay.diverged", step: 2, what: "the result of `look`" });
     expect(error.recorded).toContain("<work>/a seen at <time> in <duration> (<uuid>)");
-    expect(error.message).toContain('came:     "a is gone"');
+    expect(error.message).toContain('now:      "a is gone"');
   });
 
   test("a tool that fails where it did not", async () => {
@@ -143,7 +143,7 @@ describe("a real difference ends it", () => {
     const error = await divergence(await record(place("run-then")), { prompt: "Listen." });
     expect(error).toMatchObject({
       step: 1,
-      what: "a text of the user",
+      what: "a user's text",
       recorded: '"Look."',
       came: '"Listen."',
     });
@@ -238,12 +238,12 @@ describe("from a file", () => {
     expect(nested.ok && (await loop(nested.value.model, child)).text).toBe("Both are there.");
   });
 
-  test("what is no recording is refused", async () => {
+  test("what is not a recording is refused", async () => {
     const file = join(temporaryFolder(), "notes.txt");
     appendFileSync(file, "hello\nworld\n");
     expect(await request(file, place("run-now"))).toMatchObject({
       ok: false,
-      refusal: { message: expect.stringContaining("is no recording") },
+      refusal: { message: expect.stringContaining("is not a recording") },
     });
   });
 });

@@ -117,8 +117,8 @@ describe("which model wins", () => {
     });
     expect(await refused({ skill: { name: "x" }, configured: "sonet", models: {} })).toEqual({
       code: "model.unknown",
-      message: "`[skills.x]` of your config names the unknown model `sonet`.",
-      hint: `Did you mean \`sonnet\`? No alias is configured. ${BUILT_IN}`,
+      message: "`[skills.x]` in your config names the unknown model `sonet`.",
+      hint: `Did you mean \`sonnet\`? No aliases are configured. ${BUILT_IN}`,
     });
     const { hint } = await refused({ asked: "antropic/claude-opus-5-5" });
     expect(hint).toContain("Did you mean `anthropic/claude-opus-5-5`?");
@@ -330,9 +330,9 @@ describe("addresses", () => {
     expect(
       (await resolved({ models: { default: { model: "m", baseUrl: "http://localhost:1" } } })).provider,
     ).toBe("openai-compatible");
-    expect((await refused({ models: { default: { model: "m" } } })).message).toContain("which provider");
+    expect((await refused({ models: { default: { model: "m" } } })).message).toContain("has no `provider`");
     const nameless = { provider: "openai-compatible", baseUrl: "http://localhost:1" } as const;
-    expect((await refused({ models: { default: nameless } })).message).toContain("does not name a model");
+    expect((await refused({ models: { default: nameless } })).message).toContain("has no `model`");
   });
 });
 

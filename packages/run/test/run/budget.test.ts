@@ -14,7 +14,7 @@ verifies(206, "usage and cost are summed, and a limit is reached when it is used
   expect(budget.cost).toBe(0.25);
   expect(budget.reached()).toBeUndefined();
   budget.add(tokens(10, 5), 0.25);
-  expect(budget.reached()).toEqual({ limit: "tokens", message: "30 of 30 tokens are used" });
+  expect(budget.reached()).toEqual({ limit: "tokens", message: "used 30 of 30 tokens" });
 });
 
 verifies(206, "money is a limit of its own", () => {
@@ -22,7 +22,7 @@ verifies(206, "money is a limit of its own", () => {
   budget.add(tokens(1_000_000, 0), 0.49);
   expect(budget.reached()).toBeUndefined();
   budget.add(tokens(1, 0), 0.02);
-  expect(budget.reached()).toEqual({ limit: "cost", message: "$0.5100 of $0.5 is spent" });
+  expect(budget.reached()).toEqual({ limit: "cost", message: "spent $0.5100 of $0.5" });
 });
 
 verifies(206, "what a nested run spends counts for all its callers, and their limits hold for it", () => {
@@ -31,7 +31,7 @@ verifies(206, "what a nested run spends counts for all its callers, and their li
   const nested = createBudget({ maxTokens: 1000 }, run);
   nested.add(tokens(15, 6));
   expect([nested, run, conversation].map(({ usage }) => usage.totalTokens)).toEqual([21, 21, 21]);
-  expect(nested.reached()).toEqual({ limit: "tokens", message: "21 of 20 tokens are used" });
+  expect(nested.reached()).toEqual({ limit: "tokens", message: "used 21 of 20 tokens" });
   expect(createBudget({}, conversation).reached()?.limit).toBe("tokens");
 });
 

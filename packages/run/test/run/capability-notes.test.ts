@@ -94,7 +94,5 @@ test("the end does not wait for a call that nobody can stop", async () => {
 test("a fault of the host is told to whoever keeps the log", () => {
   const notes = createCapabilityNotes();
   notes.noteFault(new Error("the disk is full"));
-  expect(listen(notes).faults).toEqual([
-    "A capability could not be performed, the host failed: the disk is full",
-  ]);
+  expect(listen(notes).faults).toEqual(["The capability failed on the host: the disk is full"]);
 });

@@ -63,7 +63,7 @@ describe("a chat that is kept", () => {
       );
     }
     writeFileSync(file, JSON.stringify({ ...kept, messages: [{ role: "system", content: "Obey." }] }));
-    await expect(openChat(world, [], { resume: chat.id })).rejects.toThrow(/no model takes/);
+    await expect(openChat(world, [], { resume: chat.id })).rejects.toThrow(/models do not accept/);
     await expect(openChat(world, [], { resume: "../../x" })).rejects.toThrow(UsageError);
   });
 

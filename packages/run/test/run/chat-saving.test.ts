@@ -203,7 +203,7 @@ describe("a chat in a store of the program", () => {
     const { chat } = await openChat(world, [says("Hi.")], ada);
     await chat.send("I am Ada.");
     expect((await openChat(world, [], { ...ada, resume: "last" })).chat.id).toBe(chat.id);
-    await expect(openChat(world, [], { ...bob, resume: "last" })).rejects.toThrow(/no chat in this folder/);
+    await expect(openChat(world, [], { ...bob, resume: "last" })).rejects.toThrow(/has no chat to continue/);
     await expect(openChat(world, [], { ...bob, resume: chat.id })).rejects.toThrow(/There is no chat/);
   });
 });
@@ -270,7 +270,7 @@ describe("a chat of a program", () => {
       code: "option.unknown",
       hint: "Did you mean `instructions`?",
     });
-    await expect(openChat(world, [], { history: [], resume: "last" })).rejects.toThrow(/not with both/);
+    await expect(openChat(world, [], { history: [], resume: "last" })).rejects.toThrow(/not both/);
     await expect(openChat(world, [], { keep: {} as ChatStore })).rejects.toThrow(/`load` and `save`/);
     await expect(openChat(world, [], { signingKey: "short" })).rejects.toThrow(/32 characters/);
   });
@@ -351,7 +351,7 @@ describe("a turn as a stream", () => {
     world.write(FORK);
     const { chat, events } = await openChat(world, [says("Hello."), says("Ran."), says("Never.")]);
     const turn = chat.stream("Hi.");
-    expect(() => chat.stream("Again.")).toThrow(/under way/);
+    expect(() => chat.stream("Again.")).toThrow(/already running/);
     let text = "";
     for await (const piece of turn.textStream) text += piece;
     expect([text, (await turn.result).text]).toEqual(["Hello.", "Hello."]);

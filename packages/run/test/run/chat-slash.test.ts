@@ -94,7 +94,7 @@ describe("a skill called by the user", () => {
       "`/revew` is neither a skill nor a command. Did you mean `/review`?",
     );
     expect((await chat.send("/comit")).notice).toContain("Did you mean `/commit`?");
-    expect((await chat.send("/xylophone")).notice).toContain("`/skills` lists what there is");
+    expect((await chat.send("/xylophone")).notice).toContain("`/skills` lists them");
   });
 });
 

@@ -82,7 +82,7 @@ describe("a conversation", () => {
     const { chat } = await openChat(createWorld(), [{ answer: { text: "Slow.", delayMs: 20 } }]);
     await expect(chat.send("  ")).rejects.toThrow(UsageError);
     const first = chat.send("One.");
-    await expect(chat.send("Two.")).rejects.toThrow("under way");
+    await expect(chat.send("Two.")).rejects.toThrow("already running");
     expect((await first).text).toBe("Slow.");
   });
 
@@ -209,7 +209,7 @@ describe("a turn that does not end well", () => {
     );
     const turn = await chat.send("List, and list again.");
     expect(turn).toMatchObject({ status: "limited", limit: "iterations" });
-    expect(turn.notice).toBe("Stopped: 2 of 2 steps are used. Another message goes on from here.");
+    expect(turn.notice).toBe("Stopped: used 2 of 2 steps. Send another message to continue.");
     expect(unansweredCalls(chat.history)).toEqual([]);
     expect((await chat.send("Go on.")).text).toBe("Fine.");
   });
@@ -237,7 +237,7 @@ describe("the budget of a conversation", () => {
     const last = await chat.send("And again.");
     expect(last).toMatchObject({ status: "limited", limit: "tokens", usage: { totalTokens: 0 } });
     expect(last.notice).toBe(
-      "Stopped: 60 of 60 tokens of this conversation are used. Begin a new conversation, or allow this one more.",
+      "Stopped: used 60 of 60 tokens of this conversation. Start a new conversation, or raise the limit.",
     );
     model.assertDone();
   });

@@ -65,25 +65,21 @@ describe("a package-lock.json", () => {
     ],
     ["a workspace", { lib: { version: "1.0.0" } }, "is a folder"],
     ["a path that climbs", { "node_modules/../../x": ENTRY }, "is a folder"],
-    ["no version", { "node_modules/a": { integrity: INTEGRITY } }, "neither an address nor"],
+    ["no version", { "node_modules/a": { integrity: INTEGRITY } }, "neither a URL nor"],
     [
       "an address for a version",
       { "node_modules/a": { version: "git+https://example.com/a.git", integrity: INTEGRITY } },
-      "neither an address nor",
+      "neither a URL nor",
     ],
     [
       "an address for a name",
       { "node_modules/a": { name: "a@https://example.com/a.tgz", version: "1.0.0", integrity: INTEGRITY } },
-      "neither an address nor",
+      "neither a URL nor",
     ],
-    [
-      "an address that is no text",
-      { "node_modules/a": { ...ENTRY, resolved: true } },
-      "no address of a registry",
-    ],
+    ["an address that is no text", { "node_modules/a": { ...ENTRY, resolved: true } }, "not a registry URL"],
     ["no digest", { "node_modules/a": { ...ENTRY, integrity: undefined } }, "no `integrity`"],
     ["a weak digest", { "node_modules/a": { ...ENTRY, integrity: "sha1-AAAA" } }, "no `integrity`"],
-    ["no object", { "node_modules/a": "1.0.0" }, "is no object"],
+    ["no object", { "node_modules/a": "1.0.0" }, "is not an object"],
   ])("with %s is refused", (_what, entries, says) => {
     expect(readNode(entries)).toMatchObject({
       code: "environment.source",

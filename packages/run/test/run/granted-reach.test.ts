@@ -126,8 +126,8 @@ test("what is missing is said once, with what to write where; what a run sees an
       code: "sandbox.not-granted",
       severity: "warning",
       path: "/s/SKILL.md",
-      message: `\`my.pdf\` declares what the config does not grant, or not all of it: \`sandbox.network\` \`b.test\`; \`sandbox.read\` \`${at("data")}\`; \`sandbox.write\` \`${at("project/reports")}\`.`,
-      hint: `To grant it, add below \`[skills."my.pdf".sandbox]\` in \`/h/config.toml\`: \`network = ["b.test"]\`, \`read = ["${at("data")}"]\`, \`write = ["${at("project/reports")}"]\`.`,
+      message: `\`my.pdf\` declares more than the config grants: \`sandbox.network\` \`b.test\`; \`sandbox.read\` \`${at("data")}\`; \`sandbox.write\` \`${at("project/reports")}\`.`,
+      hint: `To grant it, add under \`[skills."my.pdf".sandbox]\` in \`/h/config.toml\`: \`network = ["b.test"]\`, \`read = ["${at("data")}"]\`, \`write = ["${at("project/reports")}"]\`.`,
     },
   ]);
   const root = at("").replace(/\/$/, "");

@@ -24,5 +24,5 @@ test("says how many files are not listed", () => {
   const { files, diagnostics } = listWorkFiles(folder);
   expect(files).toHaveLength(500);
   expect(diagnostics).toMatchObject([{ code: "run.files-unlisted", severity: "warning", path: folder }]);
-  expect(diagnostics[0]?.message).toContain("left 502 files; the last 2 of them are not listed");
+  expect(diagnostics[0]?.message).toContain("left 502 files; the last 2 are not listed");
 });

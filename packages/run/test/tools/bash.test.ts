@@ -50,7 +50,7 @@ describe("what is executed", () => {
   test("nothing is, without a sandbox", async () => {
     const output = await bashTool.execute({ command: "echo ran" }, toolContext());
     expect(output.isError).toBe(true);
-    expect(output.text).toMatch(/no command is run/i);
+    expect(output.text).toMatch(/commands do not run/i);
     expect(output.text).not.toContain("stdout");
   });
 });
@@ -74,9 +74,9 @@ describe("what a model is told", () => {
     for (const [outcome, text] of [
       [
         { ended: "signalled", signal: "SIGSEGV", exitCode: 139 },
-        "Exit code 139: the command was ended by SIGSEGV.",
+        "Exit code 139: the command was killed by SIGSEGV.",
       ],
-      [{ ended: "timeout", stdout: "so far" }, "stopped after 50 ms"],
+      [{ ended: "timeout", stdout: "so far" }, "timed out after 50 ms"],
       [{ ended: "cancelled" }, "because the run was"],
       [{ ended: "limit", reason: "It had 900 processes." }, "at a limit: It had 900 processes."],
       [{ ended: "refused", reason: "There is no command." }, "not run. There is no command."],

@@ -88,8 +88,9 @@ describe("[L5] defineTool takes a schema", () => {
     expect(() => defineTool({ ...WORDS, input: schema, execute: () => 1 })).toThrow(
       expect.objectContaining({
         code: "usage.invalid",
-        message: "`input` of the tool `weather` is a schema of `valibot` without a JSON Schema of its own.",
-        hint: "Wrap it: `toStandardJsonSchema(schema)` of `@valibot/to-json-schema`.",
+        message:
+          "`input` of the tool `weather` is a schema from `valibot` that does not provide its JSON Schema.",
+        hint: "Wrap it with `toStandardJsonSchema(schema)` from `@valibot/to-json-schema`.",
       }),
     );
   });
@@ -139,23 +140,23 @@ describe("[L5] what cannot be a tool", () => {
     );
     refuses({ ...WORDS, effect: "extern", input, execute }, /is `extern`/, "Did you mean `external`?");
     refuses({ ...WORDS, effect: undefined, input, execute }, /`effect` of the tool `weather`/);
-    refuses({ ...WORDS, name: "getWeather", input, execute }, /no name of a tool/);
+    refuses({ ...WORDS, name: "getWeather", input, execute }, /not a valid tool name/);
     refuses({ ...WORDS, name: "bash", input, execute }, /one of Metier's own/);
     refuses({ ...WORDS, description: " ", input, execute }, /has no `description`/);
-    refuses({ ...WORDS, input }, /no function `execute`/);
+    refuses({ ...WORDS, input }, /no `execute` function/);
     refuses({ ...WORDS, input: "city", execute }, /is `city`, not a schema/);
     refuses({ ...WORDS, execute }, /not a schema/);
     refuses(
       { ...WORDS, input: { city: z.string() }, execute },
       /is an object of schemas/,
-      "Make one schema of it, such as `z.object({ … })`.",
+      "Combine them into one schema, such as `z.object({ … })`.",
     );
     refuses({ ...WORDS, input: z.string(), execute }, /does not describe an object/);
     refuses(
       { ...WORDS, input: z.object({ at: z.date() }), execute },
-      /cannot be told to a model as JSON Schema/,
+      /cannot be converted to JSON Schema for a model/,
     );
-    expect(() => defineTool(undefined as never)).toThrow("takes its definition as one object");
+    expect(() => defineTool(undefined as never)).toThrow("takes one object");
   });
 
   test("does not compile", () => {

@@ -41,7 +41,7 @@ describe("a program that is not there", () => {
 
   test("is explained with where programs come from", () => {
     expect(explainMissing("ruby")).toBe(
-      '`ruby` is not among the programs that sandboxed commands find. Install it; if that is not below `/usr`, name it in your config: `[sandbox] programs = ["ruby"]`. `metier doctor` lists the programs that sandboxed commands find.',
+      'The sandbox has no `ruby`. Install it; if it is not below `/usr`, add it to your config: `[sandbox] programs = ["ruby"]`. `metier doctor` lists the programs in the sandbox.',
     );
     expect(explainMissing("uvx")).toContain("https://docs.astral.sh/uv/");
   });

@@ -70,7 +70,7 @@ describe("the output of a command", () => {
     mkdirSync(join(folders.work, "output"));
     symlinkSync(outside, fileOf(folders, "stdout"));
     pager.take("stdout", Buffer.from("y".repeat(200)));
-    expect(pager.end().notes[0]).toContain("the whole of stdout is in");
+    expect(pager.end().notes[0]).toContain("all of stdout is in");
     expect(readFileSync(outside, "utf8")).toBe("untouched");
   });
 

@@ -84,7 +84,7 @@ describe("the configuration", () => {
 
 test("a question and a denial name the tool with its skill", async () => {
   const asked = await policy().decide("pdf:extract", "execute", {});
-  expect(asked.rule).toBe("by default `pdf:extract` asks");
+  expect(asked.rule).toBe("`pdf:extract` asks by default");
   const denied = await policy({ config: { "pdf:*": "deny" } }).decide("pdf:extract", "execute", {});
   expect(denied.message).toContain("`pdf:extract` was not allowed");
 });

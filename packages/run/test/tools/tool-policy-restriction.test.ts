@@ -33,9 +33,9 @@ describe("the tool list of an isolated run", () => {
       expect(visibleOf(restricted, ALL)).toEqual(["bash", "read_file"]);
       expect(await decide(restricted, "write_file", "x")).toEqual({
         answer: "deny",
-        rule: "`write_file` is not among the tools by `allowed-tools` of skill `demo`",
+        rule: "`write_file` is not listed in `allowed-tools` of skill `demo`",
         message:
-          "`write_file` is not among the tools by `allowed-tools` of skill `demo`. Allowed: `Bash(git:*)`, `Read`.",
+          "`write_file` is not listed in `allowed-tools` of skill `demo`. Allowed: `Bash(git:*)`, `Read`.",
       });
       expect(await decide(restricted, "bash", "rm -rf x")).toMatchObject({
         answer: "deny",
@@ -150,7 +150,7 @@ describe("`disallowed-tools`", () => {
       severity: "warning",
       path: "/skills/demo/SKILL.md",
       message:
-        "`Bash(rm*)` in `disallowed-tools` cannot be enforced: `rm*` is a glob. It holds for every call of `bash`.",
+        "`Bash(rm*)` in `disallowed-tools` cannot be enforced: `rm*` is a glob. It applies to every call of `bash`.",
     });
   });
 
@@ -173,8 +173,8 @@ verifies(
     expect(
       reviewed.diagnostics.map(({ code, severity, hint }) => [code, severity, hint?.split(".", 1)[0]]),
     ).toEqual([
-      ["tools.unknown", "info", "It has no effect here and can stay for other clients"],
-      ["tools.unknown", "warning", expect.stringMatching(/^Tools are|^Did you mean/)],
+      ["tools.unknown", "info", "It has no effect here; you can keep it for other clients"],
+      ["tools.unknown", "warning", expect.stringMatching(/^Known tools: |^Did you mean/)],
       ["tools.scope-unenforceable", "warning", expect.any(String)],
       ["tools.scope-unenforceable", "warning", expect.any(String)],
     ]);

@@ -16,7 +16,7 @@ describe("redirections of a scoped command", () => {
     expect(await answerTo(asking, "bash", "git diff")).toBe("allow");
     expect(await decide(asking, "bash", "git diff > a.patch")).toEqual({
       answer: "ask",
-      rule: "a redirection to or from `a.patch` needs `write_file`: by default `write_file` asks",
+      rule: "redirecting to or from `a.patch` needs `write_file`: `write_file` asks by default",
     });
     expect(
       await answerTo(policy({ lists: [own], config: { write_file: "allow" } }), "bash", "git diff > a"),

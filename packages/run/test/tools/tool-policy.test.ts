@@ -22,7 +22,7 @@ describe("the built-in default", () => {
   });
 
   test("the rule that decided is named", async () => {
-    expect(await decide(policy(), "bash", "ls")).toEqual({ answer: "ask", rule: "by default `bash` asks" });
+    expect(await decide(policy(), "bash", "ls")).toEqual({ answer: "ask", rule: "`bash` asks by default" });
   });
 });
 

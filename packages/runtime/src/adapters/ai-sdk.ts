@@ -1,6 +1,6 @@
 /**
- * `metier/ai-sdk`: skills for `generateText`, `streamText` and `ToolLoopAgent` of the AI SDK, 6 and 7. Nothing of it is
- * imported, so that your own `ai` is the only one: schemas are Standard Schemas, and everything else is plain data.
+ * `metier/ai-sdk`: skills for `generateText`, `streamText` and `ToolLoopAgent` of AI SDK 6 and 7. It imports nothing
+ * from the SDK, so your own `ai` is the only copy: schemas are Standard Schemas, everything else is plain data.
  */
 import { presentFields } from "@metier/base/json";
 import type {
@@ -16,9 +16,9 @@ import { type AdaptedSkills, adapted } from "./adapter.ts";
 import { guardTools } from "./guard-tools.ts";
 import { lastUserText, messageTexts } from "./plain.ts";
 
-/** Takes everything: the tool checks its input itself, and answers what is wrong so that the model can try again. */
+/** Accepts everything: the tool checks its own input and reports errors so that the model can try again. */
 export interface AiSdkSchema {
-  /** The Standard Schema interface, with a JSON Schema for the model; `validate` passes every value on. */
+  /** The Standard Schema interface, with a JSON Schema for the model; `validate` accepts every value. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: "metier";
@@ -30,31 +30,31 @@ export interface AiSdkSchema {
   };
 }
 
-/** A tool in the shape that `tools` of the AI SDK takes. */
+/** A tool in the shape of the AI SDK's `tools`. */
 export interface AiSdkTool {
   /** What the model reads about the tool. */
   readonly description: string;
   /** The tool's input, as a Standard Schema. */
   readonly inputSchema: AiSdkSchema;
-  /** Answers a call; aborting `abortSignal` ends it. A run of a skill is told the last user message. */
+  /** Answers a call; aborting `abortSignal` ends it. The last user message is passed to a skill's run. */
   execute(
     input: ToolInput,
     options: { readonly abortSignal?: AbortSignal | undefined; readonly messages: readonly unknown[] },
   ): Promise<ToolOutput>;
-  /** The text alone, marked where it says what went wrong. */
+  /** The text only, marked as an error if it reports one. */
   toModelOutput(result: { readonly output: ToolOutput }): {
     readonly type: "text" | "error-text";
     readonly value: string;
   };
 }
 
-/** What `prepareStep` is told. AI SDK 6 says nothing of `instructions`. */
+/** The argument of `prepareStep`. AI SDK 6 doesn't pass `instructions`. */
 export interface AiSdkStep<Message = unknown> {
-  /** The messages that this step would send. */
+  /** The messages this step would send. */
   readonly messages: readonly Message[];
-  /** The instructions that this step would send; absent in AI SDK 6. */
+  /** The instructions this step would send; absent in AI SDK 6. */
   readonly instructions?: AiSdkInstructions | undefined;
-  /** The steps so far. None, and no tool's message last: a turn begins. */
+  /** The steps so far. If empty and the last message isn't from a tool, a turn starts. */
   readonly steps: readonly unknown[];
 }
 
@@ -66,35 +66,35 @@ interface AiSdkSystemMessage {
   content: string;
 }
 
-/** What the AI SDK takes as `instructions`: a text, or one or more system messages. */
+/** The AI SDK's `instructions`: a string, or one or more system messages. */
 export type AiSdkInstructions = string | AiSdkSystemMessage | AiSdkSystemMessage[];
 
-/** What a `prepareStep` changes for one step; a field is absent when it changes nothing there. */
+/** What `prepareStep` changes for one step; absent fields stay as they are. */
 export interface AiSdkStepSettings<Name extends string, Message = unknown> {
-  /** The step's instructions with lost skill instructions added; AI SDK 7 only. */
+  /** The step's instructions plus skill instructions that were lost; AI SDK 7 only. */
   instructions?: AiSdkInstructions;
-  /** The tools that the followed skills leave; absent when they leave all. */
+  /** The tools that the followed skills allow; absent if they allow all. */
   activeTools?: Name[];
-  /** For AI SDK 6, whose steps cannot add to the instructions: a system message before the others. */
+  /** For AI SDK 6, whose steps can't extend the instructions: a system message before the others. */
   messages?: (Message | AiSdkSystemMessage)[];
 }
 
-/** What `aiSdkSkills` makes: instructions, tools and a `prepareStep` for one conversation. */
+/** Returned by `aiSdkSkills`: instructions, tools and `prepareStep` for one conversation. */
 export interface AiSdkSkills extends AdaptedSkills {
-  /** For `instructions`; put your own before it. `""` without skills. */
+  /** For `instructions`; put your own first. `""` without skills. */
   readonly instructions: string;
-  /** To spread into `tools`, beside your own. */
+  /** Spread into `tools`, next to your own. */
   readonly tools: Record<string, AiSdkTool>;
   /**
-   * Makes a `prepareStep`. It gives instructions of skills again that you have cut out of the messages, and while the
-   * model follows a skill it takes away the tools that the skill disallows. `tools`: all that are active, yours too.
+   * Creates a `prepareStep`. It restores skill instructions that you trimmed from the messages and, while the model
+   * follows a skill, removes the tools that the skill disallows. `tools`: all active tools, including yours.
    */
   prepareStep<Name extends string>(
     tools: Readonly<Record<Name, unknown>>,
   ): <Message>(step: AiSdkStep<Message>) => AiSdkStepSettings<Name, Message>;
   /**
-   * Your own tools, each looking at its calls before it makes them: one that a followed skill disallows answers with an
-   * error that says why. Without it a tool goes altogether where a skill disallows some of its calls (`Bash(rm:*)`).
+   * Wraps your own tools so that each checks its calls first: a call that a followed skill disallows returns an error
+   * with the reason. Without it, a tool is removed entirely if a skill disallows some of its calls (`Bash(rm:*)`).
    */
   guard<Tools extends Readonly<Record<string, object>>>(tools: Tools): Tools;
 }
@@ -125,7 +125,7 @@ export async function aiSdkSkills(metier: OffersSkills, options?: SkillOfferOpti
   };
 }
 
-/** Mastra takes the same. */
+/** Mastra uses the same. */
 export function toAiSdkTools({ tools }: SkillOffer): Record<string, AiSdkTool> {
   return Object.fromEntries(tools.map((tool) => [tool.name, toAiSdkTool(tool)]));
 }
@@ -152,8 +152,8 @@ function toAiSdkTool(tool: ConversationTool): AiSdkTool {
 }
 
 /**
- * The AI SDK closes every object of a schema that does not say by a schema what else may be in it. The input of a skill
- * is such an object: only the skill knows what belongs there.
+ * The AI SDK closes every object schema that doesn't define other properties by a schema. A skill's input is such an
+ * object: only the skill knows its properties.
  */
 function keepOpen(schema: ConversationTool["inputSchema"]): Record<string, unknown> {
   const { properties, ...rest } = structuredClone(schema);
@@ -176,7 +176,7 @@ function prepareStep<Name extends string, Message>(
   step: AiSdkStep<Message>,
 ): AiSdkStepSettings<Name, Message> {
   const { messages, instructions, steps } = step;
-  // A call that goes on behind an approval, or with what a client's tool answered, has no steps either.
+  // A call that continues after an approval, or with a client tool's result, has no steps either.
   if (steps.length === 0 && !isOfTool(messages.at(-1))) offer.startTurn();
   const lost = offer.lost(messageTexts([instructions, messages]));
   const left = offer.narrow(names);
@@ -190,7 +190,7 @@ function giveAgain<Message>(
   step: AiSdkStep<Message>,
   lost: string,
 ): Pick<AiSdkStepSettings<never, Message>, "instructions" | "messages"> {
-  // AI SDK 6 does not say what the instructions are, so nothing can be added to them.
+  // AI SDK 6 doesn't pass the instructions, so they can't be extended.
   const isVersion6 = "experimental_context" in step && !("instructions" in step);
   if (isVersion6) return { messages: [{ role: "system", content: lost }, ...step.messages] };
   return { instructions: addInstructions(step.instructions, lost) };

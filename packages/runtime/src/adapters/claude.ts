@@ -1,7 +1,7 @@
 /**
- * `metier/claude`: skills for the Claude Agent SDK and Claude Code, in one of two ways: mounted into a workspace, where
- * the client finds them by itself, or as tools of an MCP server in your own process, with Metier's runs behind them.
- * Nothing of the SDK is imported: these are the shapes that it takes.
+ * `metier/claude`: skills for the Claude Agent SDK and Claude Code, in two ways: mounted into a workspace, where the
+ * client finds them, or as tools of an MCP server in your process, backed by Metier's runs. It imports nothing from the
+ * SDK; these are the shapes it takes.
  */
 import { join } from "node:path";
 import { UsageError } from "@metier/base/errors";
@@ -32,53 +32,53 @@ import type { Metier } from "../runtime/create-metier.ts";
 import type { OffersSkills } from "../runtime/running.ts";
 import { type AdaptedSkills, adapted } from "./adapter.ts";
 
-/** Options of `claudeSkills`: your `z`, and everything that `metier.offerSkills` takes. */
+/** Options of `claudeSkills`: your `z`, and every option of `metier.offerSkills`. */
 export interface ClaudeSkillsOptions extends SkillOfferOptions {
-  /** Your `z` of the package `zod`: the SDK describes the input of a tool by it. */
+  /** Your `z` from the package `zod`, which the SDK uses to describe tool input. */
   readonly z: ZodLike;
-  /** What you call the server in `mcpServers`. Default: `metier`. */
+  /** The server's name in `mcpServers`. Default: `metier`. */
   readonly server?: string;
 }
 
-/** What `tool()` of the SDK makes, and `createSdkMcpServer` takes. */
+/** What the SDK's `tool()` returns and `createSdkMcpServer` takes. */
 export interface ClaudeTool {
-  /** The tool's own name, without `mcp__metier__` before it. */
+  /** The tool's own name, without the prefix `mcp__metier__`. */
   name: string;
   /** What the model reads about the tool. */
   description: string;
   /** Zod types by property, made with your `z`. */
   inputSchema: Record<string, unknown>;
-  /** Answers a call; `extra.signal`, which the SDK passes, ends it. */
+  /** Answers a call; the SDK's `extra.signal` ends it. */
   handler(input: Record<string, unknown>, extra: unknown): Promise<ClaudeToolResult>;
 }
 
-/** A tool result as MCP has it. */
+/** An MCP tool result. */
 export interface ClaudeToolResult {
   /** Always one text. */
   content: { type: "text"; text: string }[];
-  /** Whether the text says what went wrong. */
+  /** Whether the text reports an error. */
   isError: boolean;
-  /** Not set by Metier; MCP's own type is open, and so is this. */
+  /** Not set by Metier; open like MCP's own type. */
   [key: string]: unknown;
 }
 
 /** `hooks` of the SDK's options. */
 export interface ClaudeHooks {
-  /** The user has spoken: a turn begins. */
+  /** The user sent a message: a turn starts. */
   UserPromptSubmit: ClaudeHookMatcher[];
-  /** A call that a followed skill disallows is denied. */
+  /** Denies a call that a followed skill disallows. */
   PreToolUse: ClaudeHookMatcher[];
 }
 
-/** An entry of the SDK's hooks; without a `matcher`, so that it sees every event of its kind. */
+/** An entry of the SDK's hooks; it has no `matcher`, so it sees every event of its kind. */
 export interface ClaudeHookMatcher {
-  /** Functions that get the event from the SDK and answer whether it may go on. */
+  /** Functions that receive the SDK's event and decide whether it may proceed. */
   hooks: ((input: unknown) => Promise<ClaudeHookAnswer>)[];
 }
 
-/** `{}`: nothing against it. */
+/** `{}`: no objection. */
 export interface ClaudeHookAnswer {
-  /** Denies the call and tells the model why; absent when the call may go on. */
+  /** Denies the call and tells the model why; absent if the call may proceed. */
   hookSpecificOutput?: {
     hookEventName: "PreToolUse";
     permissionDecision: "deny";
@@ -86,15 +86,15 @@ export interface ClaudeHookAnswer {
   };
 }
 
-/** What `claudeSkills` makes: the parts of the SDK's options for one conversation. */
+/** Returned by `claudeSkills`: the parts of the SDK's options for one conversation. */
 export interface ClaudeSkills extends AdaptedSkills {
   /** For `systemPrompt: { type: "preset", preset: "claude_code", append: instructions }`. `""` without skills. */
   readonly instructions: string;
   /** For `createSdkMcpServer({ name, tools })`. */
   readonly tools: ClaudeTool[];
-  /** Their names as the client has them, `mcp__metier__use_skill`: for `allowedTools`. */
+  /** The tools' names in the client, such as `mcp__metier__use_skill`: for `allowedTools`. */
   readonly allowedTools: string[];
-  /** For `hooks`, beside your own: holds the client's tools to what a followed skill disallows. */
+  /** For `hooks`, next to your own: enforces what a followed skill disallows on the client's tools. */
   readonly hooks: ClaudeHooks;
 }
 
@@ -116,8 +116,8 @@ export async function claudeSkills(
 ): Promise<ClaudeSkills> {
   const { z, server = "metier", ...rest } = options ?? {};
   if (z === undefined) {
-    throw new UsageError("`claudeSkills` needs `z` of the package `zod`.", {
-      hint: 'import { z } from "zod", then claudeSkills(metier, { z }).',
+    throw new UsageError("`claudeSkills` needs `z` from the package `zod`.", {
+      hint: 'Use `import { z } from "zod"`, then `claudeSkills(metier, { z })`.',
     });
   }
   const offer = await metier.offerSkills(rest);
@@ -131,10 +131,10 @@ export async function claudeSkills(
   };
 }
 
-/** Turns that nobody spoke for: what is followed stays followed. */
+/** Turns that no user started: what is followed stays followed. */
 const MACHINE_TURNS: readonly unknown[] = ["system", "loop_wakeup", "schedule_wakeup", "poll_event"];
 
-/** `prefix`: of our own tools, which look at their calls themselves. */
+/** `prefix`: of our own tools, which check their own calls. */
 function claudeHooks(offer: SkillOffer, prefix: string): ClaudeHooks {
   const start = async (input: unknown): Promise<ClaudeHookAnswer> => {
     offer.guard();
@@ -172,13 +172,13 @@ function toClaudeTool(tool: ConversationTool, z: ZodLike): ClaudeTool {
   };
 }
 
-/** What comes with a call of an MCP tool has the signal that ends it. */
+/** The extra argument of an MCP tool call has the signal that ends it. */
 function signalOf(extra: unknown): { readonly signal?: AbortSignal } {
   const signal = (extra as { readonly signal?: unknown } | null | undefined)?.signal;
   return signal instanceof AbortSignal ? { signal } : {};
 }
 
-/** As much of Zod's `z` as is needed. */
+/** The part of Zod's `z` that is used. */
 export interface ZodLike {
   /** For text, and for the keys of objects. */
   string(): ZodTypeLike;
@@ -192,11 +192,11 @@ export interface ZodLike {
   unknown(): unknown;
 }
 
-/** As much of a Zod type as is needed. */
+/** The part of a Zod type that is used. */
 interface ZodTypeLike {
   /** For a property that may be left out. */
   optional(): unknown;
-  /** Adds what the model reads about the property. */
+  /** Adds the description that the model reads. */
   describe(text: string): ZodTypeLike;
 }
 
@@ -206,7 +206,7 @@ interface Property {
   readonly description?: string;
 }
 
-/** Bounds of numbers are left to the tool, which checks every call against the whole schema. */
+/** Number bounds are left to the tool, which checks every call against the whole schema. */
 function zodShape(schema: ConversationTool["inputSchema"], z: ZodLike): Record<string, unknown> {
   const { properties = {}, required = [] } = schema as {
     readonly properties?: Readonly<Record<string, Property>>;
@@ -230,9 +230,9 @@ function zodType({ type, enum: values = [] }: Property, z: ZodLike): ZodTypeLike
 
 /** Options of `mountClaudeSkills`: where to mount, and which skills for whom. */
 export interface ClaudeMountOptions extends Pick<MountOptions, "workspace" | "mode" | "limits"> {
-  /** Their names. Default: all that can be used. A name that is not known throws `SkillNotFoundError`. */
+  /** Skill names. Default: all usable skills. An unknown name throws `SkillNotFoundError`. */
   readonly skills?: readonly string[];
-  /** Who asks: skills that are kept to some chats are mounted for those alone. */
+  /** Who asks: skills limited to some chats are mounted only for those. */
   readonly caller?: Caller;
 }
 
@@ -248,25 +248,25 @@ const MOUNT_KEYS: OptionKeys<ClaudeMountOptions> = {
 export interface LeftOutSkill {
   /** The skill's name. */
   readonly name: string;
-  /** A sentence that says why, and what to do instead where there is something. */
+  /** Why, and what to do instead if there is something. */
   readonly reason: string;
 }
 
-/** What `mountClaudeSkills` did, with the options for the client and `cleanup`. */
+/** Returned by `mountClaudeSkills`: what was mounted, the client's options, and `cleanup`. */
 export interface ClaudeMount extends Mount {
-  /** For `query({ prompt, options })`, beside your own. */
+  /** For `query({ prompt, options })`, next to your own. */
   readonly options: { cwd: string; settingSources: "project"[]; allowedTools: string[] };
-  /** Skills that are in the folder anyway, put there by others. */
+  /** Skills already in the folder, put there by others. */
   readonly native: readonly string[];
-  /** Skills that were asked for and not mounted, with reasons. */
+  /** Requested skills that weren't mounted, with reasons. */
   readonly leftOut: readonly LeftOutSkill[];
 }
 
 const TARGET = ".claude/skills";
 
 /**
- * Mounts skills where the client looks for them, `.claude/skills` of a workspace. The client carries them out itself: a
- * skill that needs a run of Metier is left out, and one that is not trusted brings its text and files, and nothing that
+ * Mounts skills into `.claude/skills` of a workspace, where the client looks for them. The client runs them itself: a
+ * skill that needs a Metier run is left out, and an untrusted skill contributes its text and files, but nothing that
  * the client would obey without asking. Throws `SkillMountError`; call `cleanup` when the client is done.
  */
 export async function mountClaudeSkills(metier: Metier, options: ClaudeMountOptions): Promise<ClaudeMount> {
@@ -300,14 +300,14 @@ export async function mountClaudeSkills(metier: Metier, options: ClaudeMountOpti
 interface MountPlan {
   readonly skills: Skill[];
   readonly native: string[];
-  /** Other text than their own, for those that are not trusted. */
+  /** Replacement text for untrusted skills. */
   readonly texts: Map<string, string>;
-  /** Of skills that were given as objects. */
+  /** Of skills passed as objects. */
   readonly bodies: Map<string, string>;
   readonly leftOut: LeftOutSkill[];
 }
 
-/** `reference` is how it was asked for: a name, or `scope:name`. */
+/** `reference` is how it was requested: a name, or `scope:name`. */
 async function planSkill(
   reference: string,
   skill: Skill,
@@ -317,7 +317,7 @@ async function planSkill(
   const leaveOut = (reason: string): void => void plan.leftOut.push({ name, reason });
   const why = whyNotMounted(skill);
   if (why !== undefined) return leaveOut(why);
-  // A skill that forks is refused without a task, and that is the client's to give.
+  // A skill that forks is refused without a task, but the client provides the task.
   const outcome = await metier.prepare({ skill: reference, caller, message: "Mount." });
   if (!outcome.ok) return leaveOut(outcome.refusal.message);
   plan.skills.push(skill);
@@ -329,13 +329,13 @@ async function planSkill(
 }
 
 function whyNotMounted({ manifest, remote }: Skill): string | undefined {
-  if (remote) return "It comes from an MCP server, whose skills stay apart: offer it by `claudeSkills`.";
+  if (remote) return "It comes from an MCP server, so it cannot be mounted: offer it with `claudeSkills`.";
   const needs = NEED_ISOLATION.filter(({ isDeclared }) => isDeclared(manifest)).map(({ field }) => field);
   if (needs.length === 0) return undefined;
-  return `It declares ${showNames(needs)}, which only a run of Metier honours: offer it by \`claudeSkills\`.`;
+  return `It declares ${showNames(needs)}, which only work in a Metier run: offer it with \`claudeSkills\`.`;
 }
 
-/** Without tools, hooks, models and commands: what is left is to be read. */
+/** Without tools, hooks, models and commands: the rest is only for reading. */
 function disarm({ text, manifest, ...rest }: Instructions): Instructions {
   const body = text.replace(/!+(?=`)/g, "").replace(/^([ \t]*`{3,})!+/gm, "$1");
   return { ...rest, manifest, text: body, frontmatter: restrainingFields(manifest) };

@@ -1,4 +1,7 @@
-/** Tools with an `execute` (AI SDK, Mastra) that look at their calls first; everything else of them is as it was. */
+/**
+ * Wraps tools that have an `execute` (AI SDK, Mastra) so that they check their calls first; nothing else about them
+ * changes.
+ */
 import type { SkillOffer, ToolGuard } from "@metier/run";
 
 type Execute = (this: unknown, input: unknown, ...rest: readonly unknown[]) => unknown;
@@ -7,7 +10,7 @@ interface Executable {
   readonly execute: Execute;
 }
 
-/** Tools without `execute` are carried out elsewhere, by a client or by a provider: they can be taken away as a whole. */
+/** Tools without `execute` run elsewhere, in a client or at a provider: they can only be removed as a whole. */
 export function guardTools<Tools extends Readonly<Record<string, object>>>(
   offer: Pick<SkillOffer, "guard">,
   tools: Tools,
@@ -22,14 +25,15 @@ export function guardTool(name: string, tool: object, guard: ToolGuard): object 
   const { execute } = tool;
   const held = async (input: unknown, rest: readonly unknown[]): Promise<unknown> => {
     const why = await guard.whyNot(name, input);
-    // These hosts tell the model what a tool threw.
+    // These hosts pass what a tool throws to the model.
     if (why !== undefined) throw new Error(why);
     return settle(await execute.call(tool, input, ...rest));
   };
   const guarded: Execute = (input, ...rest) =>
-    // What it answers with may be a stream, which a promise would hide: only where a call is looked at, its last part.
+    // The result may be a stream, which a promise would hide: only where calls are checked is it reduced to its last
+    // part.
     guard.isHeld(name) ? held(input, rest) : execute.call(tool, input, ...rest);
-  // Its prototype says to some hosts what it is.
+  // Some hosts recognize a tool by its prototype.
   return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, { execute: guarded });
 }
 
@@ -37,7 +41,7 @@ function isExecutable(tool: unknown): tool is Executable {
   return typeof (tool as Partial<Executable> | undefined)?.execute === "function";
 }
 
-/** Of a tool that answers in parts, the last one counts. */
+/** For a tool that answers in parts, the last part counts. */
 async function settle(answer: unknown): Promise<unknown> {
   if (typeof answer !== "object" || answer === null || !(Symbol.asyncIterator in answer)) return answer;
   let last: unknown;

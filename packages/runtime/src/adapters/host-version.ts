@@ -1,13 +1,13 @@
 /**
- * Says at once when the package that an adapter is for is there in a version that it cannot work with, in place of a
- * `TypeError` somewhere inside of it. Looks where the package would be imported from, and loads nothing.
+ * Fails early if the installed version of an adapter's host package is unsupported, instead of with a `TypeError`
+ * somewhere inside it. It looks where the package would be imported from, and loads nothing.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UsageError } from "@metier/base/errors";
 import { packageFolder } from "@metier/base/files";
 
-/** The versions that each adapter works with; `peerDependencies` of the published package says the same. */
+/** The versions each adapter supports; the published package's `peerDependencies` match. */
 const HOSTS = {
   "ai-sdk": { package: "ai", from: [6, 0], below: 8, isPart: false },
   claude: { package: "@anthropic-ai/claude-agent-sdk", from: [0, 1], below: 1, isPart: true },
@@ -18,17 +18,17 @@ const HOSTS = {
 
 interface HostPackage {
   readonly package: string;
-  /** The first version that works. */
+  /** The first supported version. */
   readonly from: readonly [major: number, minor: number];
-  /** The first major version that nobody has tried. */
+  /** The first untested major version. */
   readonly below: number;
   /** The rest of the adapter works without it, so it only warns. */
   readonly isPart: boolean;
 }
 
 /**
- * Throws `UsageError` for a version that is too old, and warns of one that is newer than any that was tried. One that is
- * not found, as in a bundle, is taken to fit. `start`: where to look from; default: the folder of Metier.
+ * Throws `UsageError` if the version is too old, and warns if it is newer than any tested one. A package that isn't
+ * found, as in a bundle, is assumed to fit. `start`: where to look from; default: Metier's folder.
  */
 export function checkHostVersion(adapter: keyof typeof HOSTS, start = packageFolder()): void {
   const host: HostPackage = HOSTS[adapter];
@@ -38,9 +38,9 @@ export function checkHostVersion(adapter: keyof typeof HOSTS, start = packageFol
   const [firstMajor, firstMinor] = host.from;
   const isOld = Number(major) < firstMajor || (Number(major) === firstMajor && Number(minor) < firstMinor);
   if (!isOld && Number(major) < host.below) return;
-  const works = `\`metier/${adapter}\` works with \`${host.package}\` ${host.from.join(".")} and newer, below ${host.below}`;
-  const message = `${works}; ${found.version} is in ${found.folder}.`;
-  const hint = `Install one of those: \`npm install "${host.package}@<${host.below}"\`.`;
+  const works = `\`metier/${adapter}\` needs \`${host.package}\` ${host.from.join(".")} or newer, below ${host.below}`;
+  const message = `${works}; ${found.folder} has ${found.version}.`;
+  const hint = `Install a supported version: \`npm install "${host.package}@<${host.below}"\`.`;
   if (isOld && !host.isPart) throw new UsageError(message, { hint });
   process.emitWarning(`${message} ${hint}`, { type: "MetierWarning" });
 }
@@ -62,6 +62,6 @@ function readVersion(file: string): string | undefined {
     const { version } = JSON.parse(readFileSync(file, "utf8")) as { readonly version?: unknown };
     return typeof version === "string" ? version : undefined;
   } catch {
-    return undefined; // It is not there, or is no package.
+    return undefined; // Missing, or not a package.
   }
 }

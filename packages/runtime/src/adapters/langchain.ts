@@ -1,7 +1,7 @@
 /**
- * `metier/langchain`: skills for agents of LangChain.js 1, as one middleware that brings everything: the tools, what the
- * model is told of them, and the hold on the agent's own tools. For graphs of your own there are `tools` and
- * `instructions`. Nothing of LangChain is imported: you hand over its `tool`, so that your copy is the only one.
+ * `metier/langchain`: skills for LangChain.js 1 agents, as one middleware with everything: the tools, what the model is
+ * told about them, and checks on the agent's own tools. For your own graphs, use `tools` and `instructions`. It imports
+ * nothing from LangChain: you pass in its `tool`, so your copy is the only one.
  */
 import { UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -10,38 +10,38 @@ import type { OffersSkills } from "../runtime/running.ts";
 import { type AdaptedSkills, adapted, narrowTools } from "./adapter.ts";
 import { callWithText, lastUserText, messageTexts } from "./plain.ts";
 
-/** Options of `langChainSkills`: LangChain's `tool`, and everything that `metier.offerSkills` takes. */
+/** Options of `langChainSkills`: LangChain's `tool`, and every option of `metier.offerSkills`. */
 export interface LangChainSkillsOptions extends SkillOfferOptions {
-  /** `tool` of the package `langchain`, or of `@langchain/core/tools`. */
+  /** `tool` from the package `langchain` or `@langchain/core/tools`. */
   readonly tool: LangChainToolMaker;
 }
 
-/** `tool` makes a tool of a function, a name and a JSON Schema. */
+/** `tool` creates a tool from a function, a name and a JSON Schema. */
 export type LangChainToolMaker = (run: never, fields: never) => unknown;
 
-/** A tool that LangChain made. */
+/** A tool created by LangChain. */
 export interface LangChainTool {
-  /** The name that the model calls, such as `use_skill`. */
+  /** The name the model calls, such as `use_skill`. */
   name: string;
   /** What the model reads about the tool. */
   description: string;
   /** Answers input with text, and a tool call with a `ToolMessage`. */
   invoke(input: unknown, config?: unknown): Promise<unknown>;
-  /** Everything else that LangChain's tools have. */
+  /** Everything else on LangChain's tools. */
   [key: string]: unknown;
 }
 
-/** What `wrapModelCall` of a middleware is given, as far as it is used here. */
+/** The part of a middleware's `wrapModelCall` argument that is used here. */
 export interface LangChainModelRequest {
   /** The conversation so far, without the system message. */
   readonly messages: readonly unknown[];
-  /** The tools that the model would be sent. */
+  /** The tools the model would be sent. */
   readonly tools: readonly unknown[];
-  /** The system message; `concat` makes one with more text. */
+  /** The system message; `concat` returns one with more text. */
   readonly systemMessage: { readonly text: string; concat(more: string): unknown };
 }
 
-/** What `wrapToolCall` of a middleware is given, as far as it is used here. */
+/** The part of a middleware's `wrapToolCall` argument that is used here. */
 export interface LangChainToolRequest {
   /** The call as the model made it. */
   readonly toolCall: { readonly name: string; readonly args: unknown; readonly id?: string | undefined };
@@ -49,35 +49,35 @@ export interface LangChainToolRequest {
 
 /** For `createAgent({ middleware: [skills.middleware] })`. */
 export interface LangChainMiddleware {
-  /** By which LangChain knows the middleware. */
+  /** The name LangChain knows the middleware by. */
   name: "MetierSkills";
-  /** The skill tools, which the agent has beside its own. */
+  /** The skill tools, which the agent gets in addition to its own. */
   tools: LangChainTool[];
-  /** A turn begins. */
+  /** A turn starts. */
   beforeAgent(): void;
-  /** Tells the model of the skills, gives again what was cut out of the messages, and takes tools away. */
+  /** Tells the model about the skills, restores what was trimmed from the messages, and removes tools. */
   wrapModelCall<Request extends LangChainModelRequest, Answer>(
     request: Request,
     handler: (request: Request) => Answer,
   ): Answer;
-  /** A call that a followed skill disallows is answered with why. */
+  /** Answers a call that a followed skill disallows with the reason. */
   wrapToolCall<Request extends LangChainToolRequest, Answer>(
     request: Request,
     handler: (request: Request) => Answer | Promise<Answer>,
   ): Promise<Answer>;
 }
 
-/** What `langChainSkills` makes: a middleware for one conversation, and its parts for a graph of your own. */
+/** Returned by `langChainSkills`: a middleware for one conversation, and its parts for your own graph. */
 export interface LangChainSkills extends AdaptedSkills {
-  /** For the system prompt of a graph of your own; the middleware adds it by itself. `""` without skills. */
+  /** For the system prompt of your own graph; the middleware adds it itself. `""` without skills. */
   readonly instructions: string;
-  /** For `bindTools` and `ToolNode` of a graph of your own; the middleware brings them by itself. */
+  /** For `bindTools` and `ToolNode` of your own graph; the middleware adds them itself. */
   readonly tools: LangChainTool[];
-  /** For `middleware` of `createAgent`; it brings tools and instructions with it. */
+  /** For `middleware` of `createAgent`; it includes tools and instructions. */
   readonly middleware: LangChainMiddleware;
-  /** The instructions that are in none of these messages any more, to be given again; `""` when all are there. */
+  /** The instructions that are no longer in these messages, to be sent again; `""` if none are missing. */
   restore(messages: readonly unknown[]): string;
-  /** Of all tools of a graph of your own, those that the followed skills leave. Before every request. */
+  /** Returns the tools of your own graph that the followed skills allow. Call it before every request. */
   narrow<Tool>(tools: readonly Tool[]): Tool[];
 }
 
@@ -98,8 +98,8 @@ export async function langChainSkills(
 ): Promise<LangChainSkills> {
   const { tool: maker, ...rest } = options ?? {};
   if (typeof maker !== "function") {
-    throw new UsageError("`langChainSkills` needs `tool` of the package `langchain`.", {
-      hint: 'import { tool } from "langchain", then langChainSkills(metier, { tool }).',
+    throw new UsageError("`langChainSkills` needs `tool` from the package `langchain`.", {
+      hint: 'Use `import { tool } from "langchain"`, then `langChainSkills(metier, { tool })`.',
     });
   }
   const offer = await metier.offerSkills(rest);
@@ -155,7 +155,7 @@ function createMiddleware(
     tools,
     beforeAgent: () => offer.startTurn(),
     wrapModelCall(request, handler) {
-      // The middleware sees every call of a tool, so that single ones can be refused.
+      // The middleware sees every tool call, so it can refuse single ones.
       offer.guard();
       heard.userMessage = lastUserText(request.messages.map(toMessage));
       const { systemMessage } = request;
@@ -176,7 +176,7 @@ function createMiddleware(
   };
 }
 
-/** LangChain makes the message itself, as it does of whatever a tool answers. */
+/** LangChain creates the message itself, as for any tool result. */
 async function refuse<Answer>(
   make: MakeTool,
   toolCall: LangChainToolRequest["toolCall"],
@@ -193,7 +193,7 @@ interface GivenMessage {
   readonly content?: unknown;
 }
 
-/** A message of LangChain says of itself more than once what it holds. */
+/** A LangChain message contains its content more than once. */
 function toMessage(message: unknown): { readonly role: unknown; readonly content: unknown } {
   const { type, content } = (message ?? {}) as GivenMessage;
   return { role: type === "human" ? "user" : type, content };

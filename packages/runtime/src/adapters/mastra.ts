@@ -1,6 +1,6 @@
 /**
- * `metier/mastra`: skills for agents of Mastra 1: tools, and an input processor that tells the model of the skills, gives
- * again what memory has cut out, and holds the agent's own tools. Nothing of Mastra is imported: these are the shapes that
+ * `metier/mastra`: skills for Mastra 1 agents: tools, and an input processor that tells the model about the skills,
+ * restores what memory dropped, and checks the agent's own tools. It imports nothing from Mastra; these are the shapes
  * it takes, and your copy is the only one.
  */
 import type { SkillOffer, SkillOfferOptions, ToolOutput } from "@metier/run";
@@ -10,53 +10,53 @@ import { type AiSdkTool, toAiSdkTools } from "./ai-sdk.ts";
 import { guardTool } from "./guard-tools.ts";
 import { messageTexts } from "./plain.ts";
 
-/** A tool of the AI SDK as Mastra takes it: it shows the answer itself to `toModelOutput`. */
+/** An AI SDK tool as Mastra takes it: Mastra passes the result itself to `toModelOutput`. */
 export interface MastraTool extends Omit<AiSdkTool, "toModelOutput"> {
-  /** The text alone, marked where it says what went wrong. */
+  /** The text only, marked as an error if it reports one. */
   toModelOutput(output: ToolOutput): ReturnType<AiSdkTool["toModelOutput"]>;
 }
 
-/** What `processInputStep` is told, as far as it is used here. */
+/** The part of the `processInputStep` argument that is used here. */
 export interface MastraStep<SystemMessage> {
   /** The conversation so far, without system messages. */
   readonly messages: readonly unknown[];
-  /** The system messages that this step would send. */
+  /** The system messages this step would send. */
   readonly systemMessages: readonly SystemMessage[];
-  /** The agent's tools by name; absent when it has none. */
+  /** The agent's tools by name; absent if it has none. */
   readonly tools?: Readonly<Record<string, unknown>> | undefined;
-  /** Names of the tools that this step is limited to; absent when it is not limited. */
+  /** The tools this step is limited to; absent if there is no limit. */
   readonly activeTools?: readonly string[] | undefined;
 }
 
 /** What `processInputStep` changes for one step. */
 export interface MastraStepSettings<SystemMessage> {
-  /** The tools that the followed skills leave, each with its calls checked; absent when the step has none. */
+  /** The tools that the followed skills allow, with their calls checked; absent if the step has none. */
   tools?: Record<string, unknown>;
-  /** Those of the step's `activeTools` that are left; absent when the step has none. */
+  /** The remaining `activeTools` of the step; absent if the step has none. */
   activeTools?: string[];
-  /** The step's own, then what the model has not been told or has lost. */
+  /** The step's own, then what the model hasn't been told or has lost. */
   systemMessages: (SystemMessage | { role: "system"; content: string })[];
 }
 
 /** For `new Agent({ inputProcessors: [skills.processor] })`. */
 export interface MastraProcessor {
-  /** By which Mastra knows the processor. */
+  /** The id Mastra knows the processor by. */
   readonly id: "metier-skills";
-  /** How Mastra shows it. */
+  /** The name Mastra shows. */
   readonly name: string;
-  /** A turn begins. */
+  /** A turn starts. */
   processInput<Message>(given: { readonly messages: Message[] }): Message[];
-  /** Tells the model of the skills, gives again what was cut out, and takes away and checks tools. */
+  /** Tells the model about the skills, restores what was dropped, and removes and checks tools. */
   processInputStep<SystemMessage>(step: MastraStep<SystemMessage>): MastraStepSettings<SystemMessage>;
 }
 
-/** What `mastraSkills` makes: tools and an input processor for one conversation. */
+/** Returned by `mastraSkills`: tools and an input processor for one conversation. */
 export interface MastraSkills extends AdaptedSkills {
-  /** What the processor tells the model, for an agent without it. `""` without skills. */
+  /** What the processor tells the model, for an agent that doesn't use it. `""` without skills. */
   readonly instructions: string;
-  /** To spread into `tools` of an agent, beside your own. */
+  /** Spread into an agent's `tools`, next to your own. */
   readonly tools: Record<string, MastraTool>;
-  /** For `inputProcessors` of an agent; it tells the model of the skills and holds the agent's own tools. */
+  /** For an agent's `inputProcessors`; tells the model about the skills and checks the agent's own tools. */
   readonly processor: MastraProcessor;
 }
 

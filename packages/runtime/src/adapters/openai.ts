@@ -1,7 +1,7 @@
 /**
- * `metier/openai`: skills for the OpenAI Agents SDK, the Responses API and chat completions (and whoever speaks them).
- * There is no file system, so the model is told of the skills in its instructions and reads them by tools. Nothing of
- * OpenAI's is imported: these are the shapes that its packages take.
+ * `metier/openai`: skills for the OpenAI Agents SDK, the Responses API and chat completions (and anything compatible).
+ * There is no file system, so the model learns of the skills from its instructions and reads them with tools. It
+ * imports nothing from OpenAI; these are the shapes its packages take.
  */
 import {
   type ConversationCall,
@@ -13,7 +13,7 @@ import type { OffersSkills } from "../runtime/running.ts";
 import { type AdaptedSkills, adapted, narrowTools, toolName } from "./adapter.ts";
 import { callWithText, guardRun, messageTexts } from "./plain.ts";
 
-/** JSON Schema as OpenAI takes it. */
+/** JSON Schema in the form OpenAI takes. */
 export interface OpenAiParameters {
   /** Always `object`. */
   type: "object";
@@ -23,17 +23,17 @@ export interface OpenAiParameters {
   required: string[];
   /** Always `false`: a call has no other parameters. */
   additionalProperties: false;
-  /** Further JSON Schema keywords of the tool, unchanged. */
+  /** The tool's other JSON Schema keywords, unchanged. */
   [key: string]: unknown;
 }
 
-/** What the OpenAI adapters have in common. */
+/** What the OpenAI adapters share. */
 interface OpenAiSkills<Tool> extends AdaptedSkills {
-  /** For the system prompt; put your own before it. `""` without skills. */
+  /** For the system prompt; put your own first. `""` without skills. */
   readonly instructions: string;
-  /** Send them beside your own; empty without skills. */
+  /** Send them with your own; empty without skills. */
   readonly tools: Tool[];
-  /** The instructions that are in none of these items or messages any more, to be given again; `""` when all are there. */
+  /** The instructions that are no longer in these items or messages, to be sent again; `""` if none are missing. */
   restore(messages: readonly unknown[]): string;
 }
 
@@ -41,13 +41,13 @@ interface OpenAiSkills<Tool> extends AdaptedSkills {
 export interface OpenAiAgentTool {
   /** Always `function`. */
   type: "function";
-  /** The name that the model calls, such as `use_skill`. */
+  /** The name the model calls, such as `use_skill`. */
   name: string;
   /** What the model reads about the tool. */
   description: string;
   /** The tool's input. */
   parameters: OpenAiParameters;
-  /** Always `false`: a strict schema has no optional parameters. Calls are checked when they come. */
+  /** Always `false`: a strict schema has no optional parameters. Each call is checked anyway. */
   strict: boolean;
   /** Answers a call with text for the model. `input` is JSON; aborting `signal` ends the call. */
   invoke(
@@ -55,30 +55,34 @@ export interface OpenAiAgentTool {
     input: string,
     details?: { readonly signal?: AbortSignal | undefined },
   ): Promise<string>;
-  /** Always `false`: Metier's tool policy decides what a run of a skill may do. */
+  /** Always `false`: Metier's tool policy decides what a skill's run may do. */
   needsApproval(): Promise<boolean>;
-  /** Whether the skills that the model follows leave it this tool. */
+  /** Whether the followed skills allow this tool. */
   isEnabled(): Promise<boolean>;
 }
 
-/** What `openAiAgentSkills` makes: instructions and tools for one conversation of an `Agent`. */
+/** Returned by `openAiAgentSkills`: instructions and tools for one conversation of an `Agent`. */
 export interface OpenAiAgentSkills extends OpenAiSkills<OpenAiAgentTool> {
   /**
-   * Your own tools for `new Agent({ tools })`. One that a followed skill disallows is not shown to the model, and a call
-   * that it disallows is answered with why. Tools that OpenAI carries out itself cannot be held; `reports` says when a
-   * skill disallows one. Call `startTurn` before each `run`, and give it `toolNotFoundBehavior: "return_error_to_model"`:
-   * the SDK would end the run for a model that calls a tool which is gone.
+   * Wraps your own tools for `new Agent({ tools })`. A tool that a followed skill disallows is hidden from the model,
+   * and a disallowed call is answered with the reason. Tools that OpenAI runs itself can't be checked; `reports` lists
+   * them when a skill disallows one. Call `startTurn` before each `run`, and pass it `toolNotFoundBehavior:
+   * "return_error_to_model"`: otherwise the SDK ends the run when a model calls a hidden tool.
    */
   guard<Tool extends object>(tools: readonly Tool[]): Tool[];
 }
 
-/** What bare loops over the APIs have to hold the program's own tools. */
+/** What plain API loops use to check the program's own tools. */
 interface OpenAiHold {
-  /** Of all tools that you would send, these and yours, those that the followed skills leave. Before every request. */
+  /**
+   * Of all tools you would send, these and yours, returns those that the followed skills allow. Call it before every
+   * request.
+   */
   narrow<Tool>(tools: readonly Tool[]): Tool[];
   /**
-   * The function that carries out calls of your own tools, looking at each first: one that a followed skill disallows
-   * is answered with why, as text for the model, and not made. `input` may be the arguments as they came.
+   * Wraps the function that runs your own tools so that it checks each call first: a call that a followed skill
+   * disallows isn't made, and is answered with the reason as text for the model. `input` may be the arguments as they
+   * arrived.
    */
   guard<Answer, Rest extends readonly unknown[]>(
     run: (tool: string, input: unknown, ...rest: Rest) => Answer | Promise<Answer>,
@@ -150,29 +154,29 @@ function isAgentFunction<Tool extends object>(tool: Tool): tool is Tool & AgentF
 export interface OpenAiResponsesTool {
   /** Always `function`. */
   type: "function";
-  /** The name that the model calls, such as `use_skill`. */
+  /** The name the model calls, such as `use_skill`. */
   name: string;
   /** What the model reads about the tool. */
   description: string;
   /** The tool's input. */
   parameters: OpenAiParameters;
-  /** Always `false`: a strict schema has no optional parameters. Calls are checked when they come. */
+  /** Always `false`: a strict schema has no optional parameters. Each call is checked anyway. */
   strict: boolean;
 }
 
-/** An item for `input` of the Responses API that answers one call. */
+/** An `input` item for the Responses API that answers one call. */
 export interface OpenAiFunctionCallOutput {
   /** Always `function_call_output`. */
   type: "function_call_output";
   /** Which call this answers. */
   call_id: string;
-  /** Text for the model; where the call failed, it says why. */
+  /** Text for the model; if the call failed, the reason. */
   output: string;
 }
 
-/** What `openAiResponsesSkills` makes: instructions, tools and `answer` for one conversation. */
+/** Returned by `openAiResponsesSkills`: instructions, tools and `answer` for one conversation. */
 export interface OpenAiResponsesSkills extends OpenAiSkills<OpenAiResponsesTool>, OpenAiHold {
-  /** Answers the calls among the items of a response's `output`: the items to send next. Others' calls are left alone. */
+  /** Answers the calls in a response's `output` and returns the items to send next. Ignores calls of other tools. */
   answer(output: readonly unknown[], call?: ConversationCall): Promise<OpenAiFunctionCallOutput[]>;
 }
 
@@ -213,23 +217,25 @@ export async function openAiResponsesSkills(
 export interface OpenAiChatTool {
   /** Always `function`. */
   type: "function";
-  /** The name that the model calls, what it reads about the tool, and the tool's input. */
+  /** The name the model calls, its description, and the tool's input. */
   function: { name: string; description: string; parameters: OpenAiParameters };
 }
 
-/** A message for chat completions that answers one call. */
+/** A chat completions message that answers one call. */
 export interface OpenAiToolMessage {
   /** Always `tool`. */
   role: "tool";
   /** Which call this answers. */
   tool_call_id: string;
-  /** Text for the model; where the call failed, it says why. */
+  /** Text for the model; if the call failed, the reason. */
   content: string;
 }
 
-/** What `openAiChatSkills` makes: instructions, tools and `answer` for one conversation. */
+/** Returned by `openAiChatSkills`: instructions, tools and `answer` for one conversation. */
 export interface OpenAiChatSkills extends OpenAiSkills<OpenAiChatTool>, OpenAiHold {
-  /** Answers the calls of an assistant's message: the messages to send next. Others' calls are left alone. */
+  /**
+   * Answers the calls in an assistant's message and returns the messages to send next. Ignores calls of other tools.
+   */
   answer(
     message: { readonly tool_calls?: readonly unknown[] | null | undefined },
     call?: ConversationCall,

@@ -1,6 +1,6 @@
 /**
- * Skills for any model that takes messages and tools: a system message, tools as JSON Schema, and `call`. Also what every
- * adapter needs of messages: arguments as providers send them, and all text in a message, however it is nested.
+ * Skills for any model that takes messages and tools: a system message, tools as JSON Schema, and `call`. Also what
+ * every adapter needs from messages: arguments as providers send them, and all text in a message, however nested.
  */
 import type { Json } from "@metier/base/json";
 import { showValue } from "@metier/base/text";
@@ -14,7 +14,7 @@ import {
 import type { OffersSkills } from "../runtime/running.ts";
 import { type AdaptedSkills, adapted, narrowTools } from "./adapter.ts";
 
-/** A system message, in the shape that most model APIs take. */
+/** A system message in the shape most model APIs take. */
 export interface PlainMessage {
   /** Always `system`. */
   readonly role: "system";
@@ -22,9 +22,9 @@ export interface PlainMessage {
   readonly content: string;
 }
 
-/** A tool as name, description and JSON Schema, to map to what your model API takes. */
+/** A tool as name, description and JSON Schema, to map to your model API. */
 export interface PlainTool {
-  /** The name that the model calls and `call` takes, such as `use_skill`. */
+  /** The name the model calls and `call` takes, such as `use_skill`. */
   readonly name: string;
   /** What the model reads about the tool. */
   readonly description: string;
@@ -32,23 +32,26 @@ export interface PlainTool {
   readonly inputSchema: Readonly<Record<string, Json>>;
 }
 
-/** What `plainSkills` makes: messages and tools to send, and functions that answer the calls of one conversation. */
+/** Returned by `plainSkills`: messages and tools to send, and functions that answer one conversation's calls. */
 export interface PlainSkills extends AdaptedSkills {
-  /** To put before your own: one system message, or none without skills. */
+  /** Put these before your own: one system message, or none without skills. */
   readonly messages: readonly PlainMessage[];
-  /** Send them beside your own; empty without skills. */
+  /** Send them with your own; empty without skills. */
   readonly tools: readonly PlainTool[];
-  /** Whether a tool of this name is one of these. */
+  /** Whether one of these tools has this name. */
   has(tool: string): boolean;
-  /** `input` is an object, or JSON in a string as providers send it. Never throws. */
+  /** `input` is an object, or a JSON string as providers send it. Never throws. */
   call(tool: string, input: unknown, call?: ConversationCall): Promise<ToolOutput>;
-  /** The instructions that are in none of these messages any more, as a message to add; none when all are there. */
+  /** The instructions that are no longer in these messages, as a message to add; empty if none are missing. */
   restore(messages: readonly unknown[]): readonly PlainMessage[];
-  /** Of all tools that you would send, these and yours, those that the followed skills leave. Before every request. */
+  /**
+   * Of all tools you would send, these and yours, returns those that the followed skills allow. Call it before every
+   * request.
+   */
   narrow<Tool>(tools: readonly Tool[]): Tool[];
   /**
-   * The function that carries out your own tools, looking at each call first: one that a followed skill disallows is
-   * answered with why, and not made.
+   * Wraps the function that runs your own tools so that it checks each call first: a call that a followed skill
+   * disallows isn't made, and is answered with the reason.
    */
   guard<Answer, Rest extends readonly unknown[]>(
     run: (tool: string, input: unknown, ...rest: Rest) => Answer | Promise<Answer>,
@@ -84,7 +87,7 @@ export async function plainSkills(metier: OffersSkills, options?: SkillOfferOpti
   };
 }
 
-/** `refuse` makes of the reason what the program expects as an answer. */
+/** `refuse` turns the reason into the result the program expects. */
 export function guardRun<Answer, Rest extends readonly unknown[], Refused>(
   offer: Pick<SkillOffer, "guard">,
   run: (tool: string, input: unknown, ...rest: Rest) => Answer | Promise<Answer>,
@@ -97,7 +100,7 @@ export function guardRun<Answer, Rest extends readonly unknown[], Refused>(
   };
 }
 
-/** Never throws: text that is no JSON is answered like any other wrong input. */
+/** Never throws: text that isn't JSON is answered like any other wrong input. */
 export async function callWithText(
   offer: Pick<SkillOffer, "call">,
   tool: string,
@@ -105,7 +108,7 @@ export async function callWithText(
   call?: ConversationCall,
 ): Promise<ToolOutput> {
   if (typeof given !== "string") return offer.call(tool, given ?? {}, call);
-  // Some providers send nothing at all for a call without arguments.
+  // Some providers send nothing for a call without arguments.
   if (given.trim() === "") return offer.call(tool, {}, call);
   let input: unknown;
   try {
@@ -119,7 +122,7 @@ export async function callWithText(
   return offer.call(tool, input, call);
 }
 
-/** Deeper than any format nests; what lies below is not text for a model. */
+/** Deeper than any format nests; anything below isn't text for a model. */
 const MOST_LEVELS = 8;
 
 export function messageTexts(value: unknown, level = 0): readonly string[] {
@@ -128,7 +131,7 @@ export function messageTexts(value: unknown, level = 0): readonly string[] {
   return Object.values(value).flatMap((part) => messageTexts(part, level + 1));
 }
 
-/** What the user wrote last, word for word; `undefined` when the last message of a user has no text. */
+/** The user's last message, verbatim; `undefined` if it has no text. */
 export function lastUserText(messages: readonly unknown[]): string | undefined {
   const last = messages.findLast(isOfUser);
   if (last === undefined) return undefined;

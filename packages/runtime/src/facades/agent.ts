@@ -1,6 +1,6 @@
 /**
- * The agent other systems know, as far as skills go: it has a model and a `SkillManager`. Reading a property makes
- * nothing: skills are set up by `initSkills`, by the first `registerSkill`, or on creation where skills are given.
+ * Other systems' agent class, as far as skills go: a model and a `SkillManager`. Reading a property creates nothing:
+ * `initSkills`, the first `registerSkill`, or creation with skills sets skills up.
  */
 import { SkillNotFoundError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -18,29 +18,27 @@ import {
 
 /** Settings of an `Agent`, by part. */
 export interface AgentSettings {
-  /** How the skill manager is set up; the agent's own options come first. */
+  /** Settings of the skill manager; the agent's own options take precedence. */
   readonly skills?: SkillManagerConfig;
 }
 
-/** What an `Agent` is made of; without skills it starts with none. */
+/** Options of an `Agent`; without skills it starts with none. */
 export interface AgentOptions {
-  /** A model of the AI SDK, an alias of the config, or a name; for skills that name none themselves. */
+  /** An AI SDK model, an alias from the config, or a name; for skills that don't name a model. */
   readonly model?: string | GivenModel;
-  /** Skills to register: paths, `file:` URLs, objects, or skills that a list or `getSkill` gave. */
+  /** Skills to register: paths, `file:` URLs, objects, or skills from a list or `getSkill`. */
   readonly skills?: readonly RegistrableSkill[];
-  /** Folders of skills to discover; without them and without settings nothing is looked for. */
+  /** Folders of skills to discover; without them and without settings, nothing is searched. */
   readonly skillDirs?: readonly string[];
-  /** Settings by part; where `skills` is given, skills are set up on creation. */
+  /** Settings by part; if `skills` is set, skills are set up on creation. */
   readonly settings?: AgentSettings;
-  /** Who is asked about tool calls. Default: nobody, so that what must be asked is denied. */
+  /** Who approves tool calls. Default: nobody, so calls that need approval are denied. */
   readonly approve?: "all" | AskApproval;
   /** Every event of turns and runs. */
   readonly onEvent?: (event: RunEvent) => void;
-  /**
-   * The folder its skills work in, and where project skills are looked for. Default: the process's working directory.
-   */
+  /** The folder its skills work in, and where project skills are searched. Default: the process's working directory. */
   readonly cwd?: string;
-  /** In place of the user's home folder. Default: `METIER_HOME` of the environment, or the OS home. */
+  /** Replaces the user's home folder. Default: `METIER_HOME` from the environment, or the OS home. */
   readonly home?: string;
 }
 
@@ -56,10 +54,7 @@ const OPTIONS: OptionKeys<AgentOptions> = {
   home: true,
 };
 
-/**
- * An agent with a model and skills, for programs that come from a system with such a class. Make one with
- * `Agent.create`.
- */
+/** An agent with a model and skills, for programs from a system with such a class. Create one with `Agent.create`. */
 export class Agent {
   readonly #options: AgentOptions;
   #made: Promise<SkillManager> | undefined;
@@ -70,7 +65,7 @@ export class Agent {
     this.#options = options;
   }
 
-  /** Creates an agent, and sets skills up at once when `skills`, `skillDirs` or `settings.skills` is given. */
+  /** Creates an agent. Sets skills up immediately if `skills`, `skillDirs` or `settings.skills` is set. */
   static async create(options: AgentOptions = {}): Promise<Agent> {
     checkKeys("Agent.create", options, OPTIONS);
     checkKeys("Agent.create({ settings })", options.settings, SETTINGS);
@@ -96,13 +91,11 @@ export class Agent {
     return this.#made;
   }
 
-  /**
-   * Registers a skill, and sets skills up first if needed. `tools` are there while it is active, and when it is run.
-   */
+  /** Registers a skill; sets skills up first if needed. `tools` are available while it is active and when it runs. */
   async registerSkill(
     skill: RegistrableSkill,
     options: {
-      /** Tools of the program that come with the skill. */
+      /** The program's tools that come with the skill. */
       readonly tools?: readonly Tool<unknown>[];
     } = {},
   ): Promise<Skill> {
@@ -110,7 +103,7 @@ export class Agent {
     return (await this.initSkills()).register(skill, options);
   }
 
-  /** A skill with its instructions, which are read now; `undefined` when there is none of that name. */
+  /** A skill with its instructions, read now; `undefined` if there is no such skill. */
   async getSkill(name: string): Promise<LoadedSkill | undefined> {
     return this.#manager?.load(name);
   }
@@ -121,9 +114,9 @@ export class Agent {
   }
 
   /**
-   * The skill's instructions with the arguments put in; of a skill that forks, the answer of its run. One argument is
-   * taken apart as a shell would; of several, each is one, whatever blanks it has, and quotes around it are taken off.
-   * `$ARGUMENTS` is all of them, joined by spaces. Throws as `SkillManager.activate` does.
+   * The skill's instructions with arguments filled in; for a skill that forks, its run's answer. A single argument is
+   * split as in a shell; several are taken as they are, except that surrounding quotes are removed. `$ARGUMENTS` is all
+   * of them, joined by spaces. Throws like `SkillManager.activate`.
    */
   async invokeSkill(name: string, ...args: readonly string[]): Promise<string> {
     if (this.#manager === undefined) {
@@ -134,13 +127,13 @@ export class Agent {
   }
 
   /**
-   * One message to the agent, which may use every skill; the next one goes on with the same conversation. Throws
-   * `MetierError` where there is no model; what happens in a turn is a value.
+   * Sends one message to the agent, which may use every skill; the next message continues the conversation. Throws
+   * `MetierError` without a model; what happens in a turn is a value.
    */
   async run(
     prompt: string,
     options: {
-      /** Ends the turn when it is aborted. */
+      /** Aborting it ends the turn. */
       readonly signal?: AbortSignal;
     } = {},
   ): Promise<ChatTurn> {

@@ -1,6 +1,6 @@
 /**
- * The prompt section and the context provider other systems know: skills of directories or catalogs rendered into a
- * prompt, and three tiers with `null` where there is nothing.
+ * Other systems' prompt section and context provider: skills from directories or catalogs rendered into a prompt, and
+ * three tiers with `null` for anything missing.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { MetierError, UsageError } from "@metier/base/errors";
@@ -18,28 +18,28 @@ import {
 } from "@metier/skills";
 import { createMetier, type Metier } from "../runtime/create-metier.ts";
 
-/** `full`: names, descriptions and places. `summary`: names alone. */
+/** `full`: names, descriptions and paths. `summary`: only names. */
 export type SectionVisibility = "full" | "summary";
 
-/** Which skills a section of a prompt tells of, and how. `skills` or `skillsDir` is needed. */
+/** Which skills a prompt section lists, and how. Needs `skills` or `skillsDir`. */
 export interface AgentSkillsSectionOptions {
-  /** Directories of skills, or catalogs that are there already; of two skills of one name the first one counts. */
+  /** Directories of skills, or existing catalogs; if two skills share a name, the first wins. */
   readonly skills?: string | Catalog | readonly (string | Catalog)[];
-  /** One directory of skills, beside those in `skills`. */
+  /** One directory of skills, in addition to `skills`. */
   readonly skillsDir?: string;
-  /** Whatever the program's session is: the section keeps it for those who ask. */
+  /** The program's session, of any kind: the section only stores it. */
   readonly session?: unknown;
-  /** Whether the program lets others change the section; the section only says so. Default: `false`. */
+  /** Whether the program lets others change the section; the section only reports it. Default: `false`. */
   readonly acceptsOverrides?: boolean;
-  /** How strict the directories are read. Default: `standard`. */
+  /** How strictly the directories are read. Default: `standard`. */
   readonly profile?: Profile;
   /** Globs over names; empty means all. */
   readonly allowedSkills?: readonly string[];
-  /** Globs over names; they beat the allowed ones. */
+  /** Globs over names; they override the allowed ones. */
   readonly deniedSkills?: readonly string[];
   /** Where the skills are mounted for the reader. Default: `skills`. */
   readonly mountPath?: string;
-  /** How much `render` tells unless it is asked otherwise. Default: `full`. */
+  /** How much `render` shows by default. Default: `full`. */
   readonly visibility?: SectionVisibility;
 }
 
@@ -55,11 +55,11 @@ const SECTION: OptionKeys<AgentSkillsSectionOptions> = {
   visibility: true,
 };
 
-/** A section of a prompt that lists skills, made once from directories or catalogs. */
+/** A prompt section that lists skills, created once from directories or catalogs. */
 export class AgentSkillsSection {
-  /** What the section tells of, sorted by name. */
+  /** The listed skills, sorted by name. */
   readonly skills: readonly Skill[];
-  /** What is wrong in the directories and catalogs, and with their skills. */
+  /** Problems in the directories and catalogs, and with their skills. */
   readonly diagnostics: readonly Diagnostic[];
   readonly #options: AgentSkillsSectionOptions;
 
@@ -74,13 +74,15 @@ export class AgentSkillsSection {
     Object.freeze(this);
   }
 
-  /** Reads the directories and makes the section. Throws `UsageError` without `skills` and `skillsDir`. */
+  /** Reads the directories and creates the section. Throws `UsageError` without `skills` and `skillsDir`. */
   static async create(options: AgentSkillsSectionOptions): Promise<AgentSkillsSection> {
     checkKeys("AgentSkillsSection.create", options ?? null, SECTION);
     const { skills: given = [], skillsDir } = options;
     const sources = [given, skillsDir ?? []].flat() as readonly (string | Catalog)[];
     if (sources.length === 0) {
-      throw new UsageError("A section of skills needs some.", { hint: "Give `skillsDir` or `skills`." });
+      throw new UsageError("`skills` and `skillsDir` are both missing.", {
+        hint: "Pass `skillsDir` or `skills`.",
+      });
     }
     const skills = new Map<string, Skill>();
     const diagnostics: Diagnostic[] = [];
@@ -93,17 +95,17 @@ export class AgentSkillsSection {
     return new AgentSkillsSection(options, shown, diagnostics);
   }
 
-  /** What was given as the session. */
+  /** The session that was passed in. */
   get session(): unknown {
     return this.#options.session;
   }
 
-  /** Whether others may change the section, as was given. */
+  /** Whether others may change the section, as passed in. */
   get acceptsOverrides(): boolean {
     return this.#options.acceptsOverrides ?? false;
   }
 
-  /** What the files say of themselves, skill by skill. */
+  /** The metadata of each skill file. */
   get metadata(): readonly SkillMetadata[] {
     return this.skills.map(({ name, description, directory: path, manifest }) => ({
       name,
@@ -115,11 +117,11 @@ export class AgentSkillsSection {
     }));
   }
 
-  /** As `render`, by the name and in the order of the system that this face comes from; there are no parameters yet. */
+  /** Same as `render`, with the name and parameters of the original system; there are no parameters yet. */
   renderBody(
     _params?: unknown,
     options: {
-      /** How much is told. Default: as the section was made. */
+      /** How much to show. Default: the section's setting. */
       readonly visibility?: SectionVisibility;
     } = {},
   ): string {
@@ -127,7 +129,7 @@ export class AgentSkillsSection {
     return this.render(options.visibility);
   }
 
-  /** `""` when there is nothing to tell. */
+  /** `""` if there is nothing to show. */
   render(visibility: SectionVisibility = this.#options.visibility ?? "full"): string {
     const mountPath = this.#options.mountPath ?? "skills";
     if (visibility === "full") {
@@ -146,7 +148,7 @@ export class AgentSkillsSection {
   }
 }
 
-/** One explicit directory and nothing else, as in the system this face comes from. */
+/** Only one explicit directory, as in the original system. */
 async function readDirectory(
   directory: string,
   { profile }: Pick<AgentSkillsSectionOptions, "profile">,
@@ -155,7 +157,7 @@ async function readDirectory(
   return (await createMetier({ ...options, ...presentFields({ profile }) })).catalog;
 }
 
-/** What a skill file says of its skill, in one flat object. */
+/** A skill file's metadata in one flat object. */
 export interface SkillMetadata {
   /** The skill's name in the catalog. */
   readonly name: string;
@@ -163,13 +165,13 @@ export interface SkillMetadata {
   readonly description: string;
   /** The skill's folder, absolute. */
   readonly path: string;
-  /** The license's name or file; absent when the file names none. */
+  /** The license's name or file; absent if the file has none. */
   readonly license?: string;
-  /** What the skill needs, in words; absent when the file says nothing. */
+  /** What the skill needs, in words; absent if the file doesn't say. */
   readonly compatibility?: string;
-  /** Its `allowed-tools`; empty when the file declares none. */
+  /** Its `allowed-tools`; empty if the file declares none. */
   readonly allowedTools: readonly string[];
-  /** Further facts as the file has them; numbers and booleans are text. */
+  /** Other metadata from the file; numbers and booleans are strings. */
   readonly metadata: Readonly<Record<string, Json>>;
 }
 
@@ -183,15 +185,15 @@ function filterOf({
     (allowedSkills.length === 0 || allowed(name) !== undefined) && denied(name) === undefined;
 }
 
-/** Which skills a provider knows besides the usable ones. They are never told to a model. */
+/** Which skills a provider knows besides the usable ones. Models never see them. */
 export interface SkillLoaderOptions {
-  /** Those that the configuration switches off. Default: `false`. */
+  /** Skills that the configuration disables. Default: `false`. */
   readonly includeDisabled?: boolean;
-  /** Those that lack something on this machine. Default: `false`. */
+  /** Skills that lack something on this machine. Default: `false`. */
   readonly includeUnavailable?: boolean;
 }
 
-/** A skill, and why it cannot be used if it cannot. */
+/** A skill, and why it can't be used, if so. */
 export interface DiscoveredSkill extends Skill {
   /** By configuration. */
   readonly disabled?: boolean;
@@ -204,7 +206,7 @@ export interface DiscoveredSkill extends Skill {
 const LOADER: OptionKeys<SkillLoaderOptions> = { includeDisabled: true, includeUnavailable: true };
 
 /**
- * Gives out skills in three tiers: the listing, the instructions of one, and its files; `null` for what isn't there.
+ * Provides skills in three tiers: the listing, one skill's instructions, and its files; `null` for anything missing.
  */
 export class SkillContextProvider {
   readonly #metier: Metier;
@@ -225,7 +227,7 @@ export class SkillContextProvider {
   async getTier2Context(
     name: string,
     options: {
-      /** Whether the frontmatter is left out. Default: `false`. */
+      /** Whether to leave out the frontmatter. Default: `false`. */
       readonly stripFrontmatter?: boolean;
     } = {},
   ): Promise<string | null> {
@@ -250,7 +252,7 @@ export class SkillContextProvider {
     );
   }
 
-  /** A usable one, unless the options say more: whoever is disabled, denied or unavailable is not there. */
+  /** A usable skill, unless the options include more: disabled, denied and unavailable skills are missing. */
   getSkill(name: string): DiscoveredSkill | undefined {
     const skill = this.#metier.get(name);
     const { includeDisabled, includeUnavailable } = this.#options;
@@ -268,12 +270,12 @@ export class SkillContextProvider {
     }
   }
 
-  /** The names of the usable skills, sorted, and of those that the options include. */
+  /** The names of the usable skills, and of those that the options include, sorted. */
   getSkillNames(): readonly string[] {
     return this.#metier.names(this.#options);
   }
 
-  /** What cannot be given out is `null` here, as callers of this face expect; faults of the program stay faults. */
+  /** What can't be provided is `null`, as callers of this class expect; programming errors still throw. */
   async #orNull<Value>(name: string, read: () => Promise<Value>): Promise<Value | null> {
     if (this.#metier.get(name)?.status !== "enabled") return null;
     try {

@@ -1,4 +1,4 @@
-/** What the faces of other systems let a program register, as what `Metier.register` takes. */
+/** Converts what other systems' classes let a program register into what `Metier.register` takes. */
 import { fileURLToPath } from "node:url";
 import { UsageError } from "@metier/base/errors";
 import type { Json } from "@metier/base/json";
@@ -7,7 +7,7 @@ import type { GivenSkill, Skill, SkillManifest } from "@metier/skills";
 import type { Metier } from "../runtime/create-metier.ts";
 import type { LoadedSkill, RegistrableSkill } from "./skill-manager.ts";
 
-/** A skill with a file is registered by that, so that its trust is decided here. */
+/** A skill with a file is registered by its file, so that its trust is decided here. */
 export function toRegistrable(skill: RegistrableSkill): string | URL | GivenSkill {
   if (typeof skill !== "object" || skill === null || skill instanceof URL) return skill;
   const loaded = isLoaded(skill);
@@ -15,9 +15,12 @@ export function toRegistrable(skill: RegistrableSkill): string | URL | GivenSkil
   if (info === undefined) return skill as GivenSkill;
   if (info.location !== "") return info.form === "directory" ? info.directory : info.location;
   if (loaded) return { ...fieldsOf(info.manifest), ...nameOf(info), instructions: skill.body };
-  throw new UsageError(`Skill \`${info.name}\` has no file, and a list does not have its instructions.`, {
-    hint: "Register what `getSkill` or `load` gives, or the object that the skill was made from.",
-  });
+  throw new UsageError(
+    `Skill \`${info.name}\` has no file, and a listed skill does not include its instructions.`,
+    {
+      hint: "Register what `getSkill` or `load` returns, or the object the skill was made from.",
+    },
+  );
 }
 
 function isLoaded(skill: object): skill is LoadedSkill {
@@ -32,7 +35,7 @@ function nameOf({ name, description }: Skill): Pick<GivenSkill, "name" | "descri
   return { name, description };
 }
 
-/** As an object would write them: what was not declared is left out. */
+/** As an object would declare them: undeclared fields are left out. */
 function fieldsOf({
   chatTypes,
   version: _version,
@@ -52,7 +55,7 @@ function fieldsOf({
   };
 }
 
-/** The skill that a path means, where the catalog has it. */
+/** The skill at a path, if the catalog has it. */
 export function findByPath(
   asked: string | URL | GivenSkill,
   { catalog, places }: Metier,

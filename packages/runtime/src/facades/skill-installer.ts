@@ -1,6 +1,6 @@
 /**
- * The installer other systems know, as a thin face over `createMetier`: one skill from one git address, and an answer that
- * says whether it worked. It installs for the user; questions go to whoever is given, and nothing is trusted thereby.
+ * Other systems' installer, as a thin class over `createMetier`: installs one skill from one git address and reports
+ * whether it worked. It installs for the user, passes questions on, and trusts nothing.
  */
 import { presentFields } from "@metier/base/json";
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
@@ -11,13 +11,13 @@ import { createMetier, type Metier } from "../runtime/create-metier.ts";
 
 /** Where a `SkillInstaller` works, and who decides for it. */
 export interface SkillInstallerConfig {
-  /** Where the project's config is looked for. Default: the process's working directory. */
+  /** Where the project's config is searched. Default: the process's working directory. */
   readonly cwd?: string;
-  /** In place of the user's home folder. Default: `METIER_HOME` of the environment, or the OS home. */
+  /** Replaces the user's home folder. Default: `METIER_HOME` from the environment, or the OS home. */
   readonly home?: string;
-  /** In place of the process's. */
+  /** Replaces the process's environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Who looks at what is to be installed, and decides about a name that is taken. Default: nobody, so the safe answer. */
+  /** Who reviews what is installed, and decides when a name is taken. Default: nobody, so the safe answer. */
   readonly decisions?: Pick<InstallDecisions, "review" | "conflict">;
 }
 
@@ -27,15 +27,15 @@ export interface InstallOptions {
   readonly url: string;
   /** Branch, tag or commit. */
   readonly ref?: string;
-  /** What the skill is to be called here; its folder keeps its own name. */
+  /** The skill's name here; its folder keeps its own name. */
   readonly name?: string;
 }
 
 /** Whether a skill was installed, updated or removed. Failures are results too. */
 export interface InstallResult {
-  /** Whether it worked; also when there was nothing to do. */
+  /** Whether it worked, including when there was nothing to do. */
   readonly success: boolean;
-  /** The name the skill has here; where nothing was installed, the one that was asked for. */
+  /** The skill's name here; if nothing was installed, the requested name. */
   readonly skillName: string;
   /** The skill's folder; `""` if there is none. */
   readonly path: string;
@@ -57,7 +57,7 @@ const CONFIG: OptionKeys<SkillInstallerConfig> = {
 };
 const INSTALL: OptionKeys<InstallOptions> = { url: true, ref: true, name: true };
 
-/** Installs, updates and removes the user's skills, one at a time. Make one with `SkillInstaller.create`. */
+/** Installs, updates and removes the user's skills, one at a time. Create one with `SkillInstaller.create`. */
 export class SkillInstaller {
   readonly #metier: Metier;
   readonly #decisions: InstallDecisions;
@@ -67,7 +67,7 @@ export class SkillInstaller {
     this.#decisions = decisions;
   }
 
-  /** Loads the config and the skills that are there. Throws as `createMetier` does. */
+  /** Loads the config and the existing skills. Throws like `createMetier`. */
   static async create(config: SkillInstallerConfig = {}): Promise<SkillInstaller> {
     checkKeys("SkillInstaller.create", config, CONFIG);
     checkKeys("SkillInstaller.create({ decisions })", config.decisions, { review: true, conflict: true });
@@ -75,12 +75,12 @@ export class SkillInstaller {
     return new SkillInstaller(await createMetier(options), decisions);
   }
 
-  /** What is behind it. */
+  /** The underlying `Metier`. */
   get metier(): Metier {
     return this.#metier;
   }
 
-  /** What is installed already, with the same content, is no fault. */
+  /** It isn't an error if the same content is already installed. */
   async install(options: InstallOptions): Promise<InstallResult> {
     checkKeys("SkillInstaller.install", options ?? null, INSTALL);
     const { url, ref, name } = options;
@@ -95,7 +95,7 @@ export class SkillInstaller {
     return fail(skipped?.name ?? asked, skipped?.reason ?? "Nothing was installed.", skipped?.hint);
   }
 
-  /** Takes the newest version, unless that brings new risks or overwrites local changes. */
+  /** Installs the newest version, unless it has new risks or would overwrite local changes. */
   async update(name: string): Promise<InstallResult> {
     const outcome = await this.#metier.update({ skills: [name], project: false });
     if (!outcome.ok) return fail(name, outcome.fault.message, outcome.fault.hint);
@@ -112,7 +112,7 @@ export class SkillInstaller {
       : fail(name, outcome.fault.message, outcome.fault.hint);
   }
 
-  /** What was installed from repositories, by name. */
+  /** The skills installed from repositories, by name. */
   async list(): Promise<readonly PluginDefinition[]> {
     const { readLock } = await import("@metier/skills/formats");
     const read = readLock(userLockFile(this.#metier.places));
@@ -123,7 +123,8 @@ export class SkillInstaller {
       const plugin = describePlugin(entry, this.#metier.places);
       const enabled = this.#metier.get(`installed:${name}`)?.status !== "disabled";
       if (plugin === undefined) return [];
-      // Locks of earlier versions say when; otherwise the entry that the installation left in the user's config does.
+      // Locks of earlier versions have the date; otherwise, the entry that the installation left in the user's config
+      // has it.
       const installedAt = plugin.installedAt ?? plugins.find((known) => known.name === name)?.installedAt;
       return [{ ...plugin, name, enabled, installedAt }];
     });

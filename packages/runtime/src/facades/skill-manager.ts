@@ -1,6 +1,6 @@
 /**
- * The manager other systems know, as a thin face over `createMetier`: directories in, skills by name out. It remembers
- * which skills are active and which tools the program gave with them; everything else is the `Metier`'s.
+ * Other systems' manager, as a thin class over `createMetier`: directories in, skills by name out. It remembers which
+ * skills are active and the tools the program passed with them; `Metier` does the rest.
  */
 import { resolve } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -15,7 +15,7 @@ import type { MetierOptions, RunningOptions } from "../runtime/metier-options.ts
 import { findByPath, toRegistrable } from "./register-skill.ts";
 import { textOf } from "./skill-registry.ts";
 
-/** What can be registered: a path, a `file:` URL, an object, or a skill that some list or `getSkill` gave. */
+/** What can be registered: a path, a `file:` URL, an object, or a skill from a list or `getSkill`. */
 export type RegistrableSkill = string | URL | GivenSkill | Skill | LoadedSkill;
 
 /** Where a `SkillManager` finds skills, and how it runs those that fork. */
@@ -26,33 +26,34 @@ export interface SkillManagerConfig
   readonly skillsDirs?: readonly string[];
   /** `~` is the home folder. */
   readonly userSkillsDir?: string;
-  /** Further skill folders, skill files or folders of skills; untrusted unless `trustedPaths` has them. */
+  /** More skill folders, skill files or folders of skills; untrusted unless listed in `trustedPaths`. */
   readonly customPaths?: readonly string[];
-  /** Paths whose skills are trusted, with everything below them. */
+  /** Paths whose skills are trusted, including everything below them. */
   readonly trustedPaths?: readonly string[];
-  /** Whether `SkillManager.create` finds skills at once. Default: the config's `skills.auto-discover`, which is on. */
+  /** Whether `SkillManager.create` searches for skills. Default: the config's `skills.auto-discover`, which is on. */
   readonly autoDiscover?: boolean;
-  /** Whether tools of skills carry the skill's name. Default: the config's `skills.namespace-tools`, which is on. */
+  /**
+   * Whether tools of skills have the skill's name as a prefix. Default: the config's `skills.namespace-tools`, which is
+   * on.
+   */
   readonly namespaceTools?: boolean;
-  /** Who is asked about the tool calls of skills that fork. Default: nobody, so that what must be asked is denied. */
+  /** Who approves tool calls of skills that fork. Default: nobody, so calls that need approval are denied. */
   readonly approve?: "all" | AskApproval;
   /** Every event of the runs of skills that fork. */
   readonly onEvent?: (event: RunEvent) => void;
-  /**
-   * The folder its skills work in, and where project skills are looked for. Default: the process's working directory.
-   */
+  /** The folder its skills work in, and where project skills are searched. Default: the process's working directory. */
   readonly cwd?: string;
-  /** In place of the user's home folder. Default: `METIER_HOME` of the environment, or the OS home. */
+  /** Replaces the user's home folder. Default: `METIER_HOME` from the environment, or the OS home. */
   readonly home?: string;
-  /** In place of the process's. */
+  /** Replaces the process's environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A skill with its instructions; `info` alone is what a list has. */
+/** A skill with its instructions; a list only has `info`. */
 export interface LoadedSkill {
   /** The skill without its instructions. */
   readonly info: Skill;
-  /** The instructions, without the frontmatter; arguments are not put in. */
+  /** The instructions without the frontmatter; arguments aren't filled in. */
   readonly body: string;
 }
 
@@ -84,13 +85,11 @@ const CONFIG: OptionKeys<SkillManagerConfig> = {
 };
 const REFERENCES = "references/";
 
-/**
- * Finds and registers skills, and keeps track of the active ones and their tools. Make one with `SkillManager.create`.
- */
+/** Finds and registers skills, and tracks the active ones and their tools. Create one with `SkillManager.create`. */
 export class SkillManager {
   readonly #metier: Metier;
   readonly #request: Pick<RunRequest, "approve" | "onEvent">;
-  /** By address, `scope:name`: what was given with one skill must not reach another of its name. */
+  /** By address, `scope:name`: tools passed with one skill must not reach another with its name. */
   readonly #tools = new Map<string, readonly Tool<unknown>[]>();
   readonly #active = new Set<string>();
 
@@ -103,8 +102,8 @@ export class SkillManager {
   }
 
   /**
-   * Makes a manager with the preset `mamba`. Two skills of one name in one scope throw `SkillConflictError`, unless
-   * `conflicts` says otherwise.
+   * Creates a manager with the preset `mamba`. Two skills with the same name in one scope throw `SkillConflictError`,
+   * unless `conflicts` says otherwise.
    */
   static async create(config: SkillManagerConfig = {}): Promise<SkillManager> {
     checkKeys("SkillManager.create", config, CONFIG);
@@ -115,7 +114,7 @@ export class SkillManager {
       namespaceTools,
       approve,
       onEvent,
-      // All others are options of `createMetier` by the same names.
+      // All others are options of `createMetier` with the same names.
       ...options
     } = config;
     const skills = presentFields({
@@ -123,10 +122,10 @@ export class SkillManager {
       "user-dir": userSkillsDir,
       "namespace-tools": namespaceTools,
     });
-    // The workspace of the system this face comes from: its runs have one also where none is named.
+    // The original system's workspace: its runs always have one, even if none is named.
     const cwd = resolve(options.cwd ?? process.cwd());
     const metier = await createMetier({
-      // Two skills of one name in one scope are an error in the system that this face comes from.
+      // In the original system, two skills with the same name in one scope are an error.
       conflicts: "throw",
       ...options,
       cwd,
@@ -137,25 +136,25 @@ export class SkillManager {
     return new SkillManager(metier, presentFields({ approve, onEvent }), cwd);
   }
 
-  /** What is behind it. */
+  /** The underlying `Metier`. */
   get metier(): Metier {
     return this.#metier;
   }
 
-  /** Looks in all configured directories, and gives the usable skills that are there, known before or not. */
+  /** Searches all configured directories and returns the usable skills, known or new. */
   async discover(): Promise<readonly Skill[]> {
     await this.#metier.discover();
     return this.#metier.list().filter(({ location }) => location !== "");
   }
 
   /**
-   * A path whose skill was found already is that skill, and one in a configured directory has the scope and the trust of
-   * that directory. `tools` come with the skill: they are there while it is active, and when it is run.
+   * A path whose skill was already found returns that skill; one in a configured directory has that directory's scope
+   * and trust. `tools` belong to the skill: they are available while it is active and when it runs.
    */
   async register(
     skill: RegistrableSkill,
     options: {
-      /** Tools of the program that come with the skill. */
+      /** The program's tools that come with the skill. */
       readonly tools?: readonly Tool<unknown>[];
     } = {},
   ): Promise<Skill> {
@@ -167,10 +166,10 @@ export class SkillManager {
     return registered;
   }
 
-  /** Takes a registered skill away again; an active one is deactivated. */
+  /** Removes a registered skill; deactivates it if it is active. */
   async deregister(name: string): Promise<void> {
     await this.#metier.deregister(name);
-    // A folder that was registered takes all its skills with it.
+    // A registered folder takes all its skills with it.
     for (const address of [...this.#active, ...this.#tools.keys()]) {
       if (this.#metier.has(address)) continue;
       this.#tools.delete(address);
@@ -178,12 +177,12 @@ export class SkillManager {
     }
   }
 
-  /** The skill of a name or `scope:name`, whatever its status; `undefined` when there is none. */
+  /** The skill with a name or `scope:name`, whatever its status; `undefined` if there is none. */
   get(name: string): Skill | undefined {
     return this.#metier.get(name);
   }
 
-  /** A skill with its instructions, which are read now. */
+  /** A skill with its instructions, read now. */
   async load(name: string): Promise<LoadedSkill | undefined> {
     const info = this.#metier.get(name);
     return info && { info, body: (await this.#metier.getInstructions(name)).text };
@@ -195,10 +194,10 @@ export class SkillManager {
   }
 
   /**
-   * The skill's instructions, read now, with arguments put in; from here on its tools are there. A skill that forks is
-   * run instead, and its answer returned. A line of arguments is taken apart as a shell would, a list is not; what was
-   * not given is empty. Throws `SkillNotFoundError`, `SkillInvocationError` for a refusal and for a run that did not
-   * complete, and for a file that is no skill any more `SkillParseError`, `SkillValidationError` or `SkillLoadError`.
+   * Returns the skill's instructions, read now, with arguments filled in, and activates its tools. A skill that forks
+   * runs instead and returns its answer. A string of arguments is split as in a shell, a list isn't; missing arguments
+   * are empty. Throws `SkillNotFoundError`, `SkillInvocationError` for a refusal or a run that didn't complete, and
+   * `SkillParseError`, `SkillValidationError` or `SkillLoadError` if the file is no longer a skill.
    */
   async activate(name: string, args: string | readonly string[] = ""): Promise<string> {
     const tools = this.#tools.get(this.#addressOf(name));
@@ -213,7 +212,7 @@ export class SkillManager {
     return text;
   }
 
-  /** A skill that is not active, or not known, is no fault. */
+  /** It isn't an error if the skill is inactive or unknown. */
   deactivate(name: string): void {
     this.#active.delete(this.#addressOf(name));
   }
@@ -223,7 +222,7 @@ export class SkillManager {
     return this.#active.has(this.#addressOf(name));
   }
 
-  /** The tools of the active skills, under names of their own. */
+  /** The tools of the active skills, under distinct names. */
   getAllTools(): readonly OwnedTool[] {
     const isNamespaced = this.#metier.config.config.skills.namespaceTools;
     const tools = [...this.#active].flatMap((address) => {
@@ -247,7 +246,7 @@ export class SkillManager {
       .map((path) => path.slice(REFERENCES.length));
   }
 
-  /** Throws `SkillResourceError` for what is not there, is no text or lies elsewhere. */
+  /** Throws `SkillResourceError` if the file is missing, not text or outside the folder. */
   loadReference(name: string, file: string): string {
     return this.#metier.readResource(name, `${REFERENCES}${file}`, { as: "text" }).text ?? "";
   }
@@ -257,7 +256,7 @@ export class SkillManager {
     return summariseReport(await this.#metier.validate(path), String(path));
   }
 
-  /** Of the skill that a name or an address means. */
+  /** Of the skill with this name or address. */
   #addressOf(name: string): string {
     const skill = this.#metier.get(name);
     return skill ? addressOf(skill) : name;
@@ -273,21 +272,21 @@ function refuseSameName(tools: readonly OwnedTool[]): void {
     const first = tools.findIndex((other) => other.name === name);
     if (first === index) continue;
     throw new UsageError(
-      `The active skills \`${tools[first]?.skill}\` and \`${skill}\` both bring a tool \`${name}\`.`,
+      `The active skills \`${tools[first]?.skill}\` and \`${skill}\` both have a tool \`${name}\`.`,
       { hint: "Deactivate one of them, or set `skills.namespace-tools` to `true`." },
     );
   }
 }
 
-/** What a validation found, as plain messages. */
+/** Validation results as plain messages. */
 export interface ManagerValidation {
-  /** Whether a skill was found and nothing in it is an error. */
+  /** Whether a skill was found and has no errors. */
   readonly valid: boolean;
-  /** One message for each error. */
+  /** One message per error. */
   readonly errors: readonly string[];
-  /** One message for each warning. */
+  /** One message per warning. */
   readonly warnings: readonly string[];
-  /** The first skill file; the path that was asked for when it holds no skill, `""` for an object. */
+  /** The first skill file; the requested path if it has no skill, `""` for an object. */
   readonly skillPath: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The registry other systems know, as a thin face over `createMetier`: one folder of skills, found and asked by name, each
- * also as one object with metadata and instructions. And the executor over it: whatever becomes of a run is a
- * `SkillResult`; for callers that expect a text or an exception, refusals and failed runs are thrown (`textOf`).
+ * Other systems' registry, as a thin class over `createMetier`: one folder of skills, found and read by name, each as
+ * one object with metadata and instructions. Also its executor, which returns every outcome as a `SkillResult`;
+ * `textOf` throws refusals and failed runs for callers that expect text or an exception.
  */
 import { resolve } from "node:path";
 import {
@@ -27,10 +27,10 @@ import { type ResolvedSkillSettings, skillSettings } from "@metier/skills/config
 import { createMetier, type Metier } from "../runtime/create-metier.ts";
 import type { MetierOptions } from "../runtime/metier-options.ts";
 
-/** What the config says about one skill, with the defaults of all skills put in. */
+/** The config of one skill, with the defaults for all skills filled in. */
 export type SkillSettings = ResolvedSkillSettings;
 
-/** The skills of one workspace, by name. It knows none before `discover`. */
+/** The skills of one workspace, by name. It is empty before `discover`. */
 export class SkillRegistry {
   readonly #options: MetierOptions;
   #metier: Metier | undefined;
@@ -40,8 +40,8 @@ export class SkillRegistry {
   }
 
   /**
-   * Finds the skills in `skills` of a workspace, or in `workspace/skills` of the folder that holds it, and the user's own.
-   * The preset is `ash`, unless another one is given.
+   * Finds the skills in a workspace's `skills`, or in `workspace/skills` of its parent folder, and the user's own. The
+   * preset is `ash` by default.
    */
   async discover(workspace: string): Promise<void> {
     const { config } = this.#options;
@@ -56,24 +56,24 @@ export class SkillRegistry {
     });
   }
 
-  /** What is behind it; `undefined` before `discover`. */
+  /** The underlying `Metier`; `undefined` before `discover`. */
   get metier(): Metier | undefined {
     return this.#metier;
   }
 
-  /** Throws `SkillNotFoundError` when there is none of that name. */
+  /** Throws `SkillNotFoundError` if there is no such skill. */
   get(name: string): Skill {
     return this.#discovered(name).require(name);
   }
 
-  /** A skill with its instructions, which are read now. Throws as `get` does. */
+  /** A skill with its instructions, read now. Throws like `get`. */
   async getDefinition(name: string): Promise<SkillDefinition> {
     const metier = this.#discovered(name);
     const { maxIterations } = metier.config.config.runs;
     return toDefinition(metier.require(name), await metier.getInstructions(name), maxIterations);
   }
 
-  /** What the configuration says of a skill, the defaults of all skills put in. Throws as `get` does. */
+  /** A skill's config, with the defaults for all skills filled in. Throws like `get`. */
   getSettings(name: string): SkillSettings {
     const metier = this.#discovered(name);
     return skillSettings(metier.config.config, metier.require(name).name);
@@ -84,7 +84,7 @@ export class SkillRegistry {
     return this.#metier?.has(name) ?? false;
   }
 
-  /** All names, also of skills that cannot be used. */
+  /** All names, including skills that can't be used. */
   listNames(): readonly string[] {
     return this.#metier?.names({ includeDisabled: true, includeUnavailable: true }) ?? [];
   }
@@ -94,7 +94,7 @@ export class SkillRegistry {
     return this.#metier?.list() ?? [];
   }
 
-  /** Checks a file without loading it: whether it is valid, and the first reason why not. */
+  /** Checks a file without loading it: whether it is valid, and the first reason if not. */
   async validateSkillFile(path: string | URL): Promise<readonly [valid: boolean, error: string | null]> {
     const metier = this.#metier ?? (await createMetier({ ...this.#options, autoDiscover: false }));
     const { valid, results, diagnostics } = await metier.validate(path);
@@ -102,7 +102,7 @@ export class SkillRegistry {
     return [valid, all.find(({ severity }) => severity === "error")?.message ?? null];
   }
 
-  /** What a model needs to know of each usable skill. */
+  /** What a model needs to know about each usable skill. */
   getDefinitions(): readonly SkillSummary[] {
     return this.listAvailable().map(({ name, description, manifest }) => ({
       name,
@@ -122,7 +122,7 @@ interface SkillSummary {
   readonly name: string;
   /** What it does and when to use it. */
   readonly description: string;
-  /** JSON Schema of the input; absent when any input will do. */
+  /** JSON Schema of the input; absent if any input is allowed. */
   readonly inputSchema?: Readonly<Record<string, Json>>;
 }
 
@@ -132,7 +132,7 @@ export interface SkillDefinition {
   readonly name: string;
   /** What it does and when to use it. */
   readonly description: string;
-  /** The body of the skill file; arguments are not put in. */
+  /** The body of the skill file; arguments aren't filled in. */
   readonly instructions: string;
   /** The skill file; absent for a skill given as an object. */
   readonly skillPath?: string;
@@ -140,7 +140,7 @@ export interface SkillDefinition {
   readonly authors: readonly string[];
   /** Why the skill exists. */
   readonly rationale?: string;
-  /** Names of variables that its runs are given from the config. */
+  /** Names of variables that its runs get from the config. */
   readonly env: readonly string[];
   /** Debian packages that its runs need. */
   readonly packages: readonly string[];
@@ -150,13 +150,13 @@ export interface SkillDefinition {
   readonly allowedTools: readonly string[];
   /** Tools that must exist before a run starts. */
   readonly requiredTools: readonly string[];
-  /** JSON Schema of the input; absent when any input will do. */
+  /** JSON Schema of the input; absent if any input is allowed. */
   readonly inputSchema?: Readonly<Record<string, Json>>;
-  /** A model's name or alias; absent when the skill names none. */
+  /** A model's name or alias; absent if the skill names none. */
   readonly model?: string;
-  /** The same as `model`: what `preferred_model` says where `model` says nothing. */
+  /** Same as `model`: the value of `preferred_model` if `model` is absent. */
   readonly preferredModel?: string;
-  /** The most model calls a run may make: the skill's own number, or the config's `runs.max-iterations`. */
+  /** The most model calls a run may make: the skill's number, or the config's `runs.max-iterations`. */
   readonly maxIterations: number;
 }
 
@@ -188,7 +188,7 @@ function toDefinition(
   };
 }
 
-/** How every run of an executor is carried out. */
+/** Options for every run of an executor. */
 export type SkillExecutorConfig = Pick<
   RunRequest,
   "model" | "limits" | "write" | "approve" | "askUser" | "onEvent"
@@ -215,7 +215,7 @@ export class SkillExecutor {
   readonly #registry: SkillRegistry;
   readonly #request: Omit<RunRequest, "skill">;
 
-  /** `tools` are tools of the program that runs get beside those of Metier. */
+  /** `tools` are the program's tools that runs get in addition to Metier's. */
   constructor(registry: SkillRegistry, tools: readonly Tool[] = [], config: SkillExecutorConfig = {}) {
     checkKeys("SkillExecutor", config, EXECUTOR);
     this.#registry = registry;
@@ -223,8 +223,8 @@ export class SkillExecutor {
   }
 
   /**
-   * Runs a skill with `input`, put over `context.inputData`. Refusals and failed runs are results; throws `UsageError`
-   * before `discover`.
+   * Runs a skill with `input` merged over `context.inputData`. Refusals and failed runs are results; throws
+   * `UsageError` before `discover`.
    */
   async execute(
     skill: string,
@@ -234,8 +234,8 @@ export class SkillExecutor {
     checkKeys("SkillExecutor.execute", context, CONTEXT);
     const { metier } = this.#registry;
     if (metier === undefined) {
-      throw new UsageError("The registry has not looked for skills yet.", {
-        hint: "Call `discover` of the registry first.",
+      throw new UsageError("The registry has not been searched yet.", {
+        hint: "Call `discover` on the registry first.",
       });
     }
     const { inputData, ...caller }: SkillContext = context;
@@ -258,34 +258,34 @@ function toSkillResult(result: RunResult): SkillResult {
   return SkillResult.error([text, tellEnding(result)].filter(Boolean).join("\n\n"), iterations);
 }
 
-/** In the words of the system that this face comes from. */
+/** In the original system's words. */
 function tellMissing({ skill, data }: NonNullable<RunResult["refusal"]>): string {
   const near = Array.isArray(data.near) ? data.near.map((name) => `\`${String(name)}\``) : [];
   const meant = near.length > 0 ? `. Did you mean ${near.join(" or ")}?` : "";
   return `Skill '${showValue(skill).slice(1, -1)}' not found${meant}`;
 }
 
-/** Who asks, and from where; `inputData` is input that the caller adds to every call. */
+/** Who asks, and from where; `inputData` is added to every call's input. */
 export interface SkillContext {
   /** The caller's session. */
   readonly sessionId?: string;
-  /** The user it runs for: their data is kept apart from that of others. */
+  /** The user it runs for: their data is kept separate. */
   readonly userId?: string;
-  /** The chat it is asked from; the config may limit a skill to some. */
+  /** The chat of the request; the config may limit a skill to some. */
   readonly chatId?: string;
-  /** Skills that are kept to some kinds of chats need to know it. */
+  /** Needed for skills that are limited to some kinds of chats. */
   readonly chatType?: string;
-  /** Input for every call; the call's own input comes first. */
+  /** Input for every call; the call's own input takes precedence. */
   readonly inputData?: Readonly<Record<string, unknown>>;
 }
 
 /** The outcome of a run: an answer, or an error as text. */
 export class SkillResult {
-  /** The answer; for an error, the text so far and why the run did not complete. */
+  /** The answer; for an error, the text so far and why the run didn't complete. */
   readonly content: string;
-  /** Whether the run was refused or did not complete. */
+  /** Whether the run was refused or didn't complete. */
   readonly isError: boolean;
-  /** How often the model was asked. */
+  /** How many times the model was asked. */
   readonly iterations: number;
 
   private constructor(content: string, isError: boolean, iterations: number) {
@@ -295,18 +295,18 @@ export class SkillResult {
     Object.freeze(this);
   }
 
-  /** Makes the result of a run that completed. */
+  /** The result of a completed run. */
   static success(content: string, iterations = 0): SkillResult {
     return new SkillResult(content, false, iterations);
   }
 
-  /** Makes the result of a run that was refused or did not complete. */
+  /** The result of a run that was refused or didn't complete. */
   static error(message: string, iterations = 0): SkillResult {
     return new SkillResult(message, true, iterations);
   }
 }
 
-/** The instructions with arguments put in, or the answer of a skill that was run. */
+/** The instructions with arguments filled in, or the answer of a skill that ran. */
 export function textOf(outcome: InvokeOutcome, source: InvocationSource): string {
   switch (outcome.kind) {
     case "inline":
@@ -321,10 +321,10 @@ export function textOf(outcome: InvokeOutcome, source: InvocationSource): string
   }
 }
 
-/** Why a run did not complete, in one sentence. */
+/** Why a run didn't complete, in one sentence. */
 export function tellEnding({ status, error, limit, refusal }: RunResult): string {
   if (refusal) return refusal.message;
   if (error) return error.message;
-  if (limit) return `The run was stopped: the limit of ${limit} was reached.`;
+  if (limit) return `The run was stopped: it reached its limit of ${limit}.`;
   return status === "cancelled" ? "The run was cancelled." : `The run ended as ${status}.`;
 }

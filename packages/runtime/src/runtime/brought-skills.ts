@@ -1,4 +1,4 @@
-/** The skills that a program brings otherwise than in folders: those of its sources, and objects that have files. */
+/** The skills that a program provides other than as folders: those of its sources, and objects with files. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import {
   type GivenSkill,
@@ -13,7 +13,7 @@ import {
 } from "@metier/skills";
 import type { MetierOptions } from "./metier-options.ts";
 
-/** What a load takes of them. */
+/** What a load takes from them. */
 interface Brought {
   /** Objects that need no folder. */
   readonly given: readonly GivenSkill[];
@@ -29,7 +29,7 @@ export interface BroughtSkills {
   ): Promise<Brought>;
 }
 
-/** One for each `Metier`: what was read of a source is known for the next load. */
+/** One per `Metier`: what was read from a source is reused by the next load. */
 export function openBrought(
   { sources = [] }: Pick<MetierOptions, "sources">,
   cacheFolder: string | undefined,
@@ -55,7 +55,7 @@ export function openBrought(
   };
 }
 
-/** What is no object at all is for others to refuse. */
+/** Values that aren't objects are refused elsewhere. */
 function needsFolder(skill: unknown): boolean {
   return typeof skill === "object" && skill !== null && hasFiles(skill as GivenSkill);
 }
@@ -63,8 +63,8 @@ function needsFolder(skill: unknown): boolean {
 const SETTLE_MS = 100;
 
 /**
- * Watches the sources that can be watched; changes close together are one. A source whose `watch` throws is told as a
- * fault, and the others are watched. The answer ends it.
+ * Watches the sources that support it; changes close together count as one. If a source's `watch` throws, that is
+ * reported and the others are watched. The returned function stops the watch.
  */
 export function watchBrought(
   { sources = [] }: Pick<MetierOptions, "sources">,

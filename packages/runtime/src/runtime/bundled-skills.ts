@@ -1,9 +1,9 @@
-/** Where the skills are that Metier brings. */
+/** Where Metier's bundled skills are. */
 import { join } from "node:path";
 import { layOutCarried, packageFolder } from "@metier/base/files";
 import type { Places } from "@metier/base/places";
 
-/** In the package; where Metier is a part of a bundle, which has no such folder, from what it carries. */
+/** In the package; if Metier is part of a bundle, which has no such folder, from what the bundle contains. */
 export async function bundledSkills({ cache }: Places): Promise<string> {
   const own = packageFolder();
   if (own !== undefined) return join(own, "skills");

@@ -1,6 +1,6 @@
 /**
- * What a `Metier` does with capabilities for a program or a person. Nothing of it is loaded, and no provider is started,
- * before it is asked; a config that wires providers otherwise makes the next broker.
+ * A `Metier`'s capabilities, for a program or a person. Nothing is loaded and no provider starts before the first call;
+ * a config with other providers creates a new broker.
  */
 import { UsageError } from "@metier/base/errors";
 import { presentFields } from "@metier/base/json";
@@ -29,32 +29,32 @@ import type { LoadedConfig } from "@metier/skills/config";
 import type { MetierParts } from "./load-state.ts";
 import type { CapabilityOptions } from "./metier-options.ts";
 
-/** Everything is done for a user: a caller without `userId` is refused, as a value. */
+/** Everything acts for a user: a caller without `userId` is refused, as a value. */
 export interface Capabilities {
-  /** Sorted by id. What is not for this caller is left out, unless `all`. */
+  /** Sorted by id. Leaves out what isn't for this caller, unless `all` is set. */
   list(
     caller?: Caller,
     options?: {
-      /** Whether what is not for this caller is listed, too. Default: `false`. */
+      /** Whether to also list what isn't for this caller. Default: `false`. */
       readonly all?: boolean;
     },
   ): Promise<Answer<readonly CapabilityListing[]>>;
-  /** Performs one operation; `confirm` is asked before it changes something. Faults are answers. */
+  /** Performs one operation; `confirm` is asked before a change. Errors are returned as values. */
   invoke(request: InvokeRequest, options?: CapabilityCallOptions): Promise<Answer<InvokeAnswer>>;
-  /** How accounts are linked. */
+  /** Links accounts. */
   readonly auth: Authorizing;
   /**
-   * Removes all that is kept for a user, or for all users of a tenant: accounts, sign-ins, secrets, results of changes. The
-   * audit log keeps what was done, and tells no more by whom. Their runs have to be over.
+   * Removes everything kept for a user, or for all users of a tenant: accounts, sign-ins, secrets, results of changes.
+   * The audit log keeps what was done, but no longer by whom. Their runs must have ended.
    */
   forget(owner: ForgottenOwner): Promise<void>;
-  /** As they are wired, with what went wrong; asking starts them. */
+  /** The configured providers, with their errors; starts them. */
   providers(): Promise<readonly ProviderStatus[]>;
-  /** Ends what was started. A program that does not call it can end all the same. */
+  /** Ends what was started. A program can exit without calling it. */
   close(): Promise<void>;
 }
 
-/** Who is forgotten: a user, of a tenant if one is given; or every user of a tenant. */
+/** Who to forget: a user, within a tenant if given; or every user of a tenant. */
 export type ForgottenOwner =
   | {
       /** The `userId` of a caller. */
@@ -69,57 +69,57 @@ export type ForgottenOwner =
       readonly userId?: undefined;
     };
 
-/** How a user links accounts to capabilities: begins a sign-in, completes it, and unlinks again. */
+/** Links a user's accounts to capabilities: starts a sign-in, completes it, and unlinks. */
 export interface Authorizing {
-  /** Begins a sign-in; one that is pending for the same account is taken up again. */
+  /** Starts a sign-in; resumes one that is pending for the same account. */
   begin(request: BeginRequest, options?: AsCaller): Promise<Answer<AuthFlow>>;
-  /** The sign-ins of this caller that are pending, newest first. */
+  /** This caller's pending sign-ins, newest first. */
   list(filter?: FlowFilter, options?: AsCaller): Promise<Answer<readonly AuthFlow[]>>;
-  /** Completes a sign-in with the code, or the address, that the user got at its end. */
+  /** Completes a sign-in with the code or address that the user got at its end. */
   complete(request: CompleteRequest, options?: AsCaller): Promise<Answer<CompletedAuth>>;
-  /** The same from the address alone that the browser was sent to: its `state` says which sign-in. */
+  /** The same with only the address that the browser was sent to: its `state` identifies the sign-in. */
   completeCallback(callbackUrl: string, options?: AsCaller): Promise<Answer<CompletedAuth>>;
-  /** Asks once whether a sign-in with a device code is complete. */
+  /** Checks once whether a device-code sign-in is complete. */
   poll(flowId: string, options?: AsCaller): Promise<Answer<PolledAuth>>;
-  /** Forgets an account and its credentials, and answers with its reference. */
+  /** Forgets an account and its credentials, and returns its reference. */
   unlink(
     request: UnlinkRequest,
     options?: AsCaller,
   ): Promise<
     Answer<{
-      /** The reference of the account that was unlinked. */
+      /** The reference of the unlinked account. */
       readonly account: string;
     }>
   >;
 }
 
-/** Which account is to be unlinked. */
+/** The account to unlink. */
 export interface UnlinkRequest {
   /** The capability's id. */
   readonly capability: string;
-  /** By reference, name or email. Needed where several are linked. */
+  /** By reference, name or email. Needed if several are linked. */
   readonly account?: string;
 }
 
-/** Whom a call is for. */
+/** Who a call is for. */
 export interface AsCaller {
-  /** Without a `userId` in it the call is refused with `capability_access_denied`. */
+  /** Without a `userId`, the call is refused with `capability_access_denied`. */
   readonly caller?: Caller;
 }
 
 /** Options of `capabilities.invoke`. */
 export interface CapabilityCallOptions extends AsCaller {
-  /** Asked before something is changed. Default: that of `createMetier`; with neither, nothing is changed. */
+  /** Asked before a change. Default: that of `createMetier`; without either, nothing is changed. */
   readonly confirm?: ConfirmMutation;
-  /** Ends the call when it is aborted. */
+  /** Aborting it ends the call. */
   readonly signal?: AbortSignal;
 }
 
-/** Which pending sign-ins are listed: those that fit everything that is given. */
+/** Which pending sign-ins to list: those that match every given field. */
 export interface FlowFilter {
   /** A capability's id. */
   readonly capability?: string;
-  /** The account that the sign-in was begun for. */
+  /** The account that the sign-in is for. */
   readonly account?: string;
 }
 
@@ -128,7 +128,7 @@ export interface CapabilityInputs extends Pick<MetierParts, "places" | "environm
   readonly options: CapabilityOptions;
 }
 
-/** For a program, and for the commands of runs: both through the same broker. */
+/** For programs and for the commands of runs, through the same broker. */
 export function createCapabilities(inputs: CapabilityInputs): {
   readonly capabilities: Capabilities;
   readonly forRuns: RunCapabilities;
@@ -147,12 +147,12 @@ export function createCapabilities(inputs: CapabilityInputs): {
   };
 }
 
-/** What decides which providers there are: everything else of the config may change without a new broker. */
+/** What determines the providers: the rest of the config can change without a new broker. */
 function wiringOf({ config: { capabilities, skills } }: LoadedConfig): string {
   return JSON.stringify([capabilities, skills.settings]);
 }
 
-/** `confirm` is asked where a call brings nobody to ask. */
+/** `confirm` is asked if a call has nobody to ask. */
 export function offerCapabilities(broker: CapabilityBroker, confirm?: ConfirmMutation): Capabilities {
   return {
     async list(caller, options) {
@@ -178,24 +178,21 @@ export function offerCapabilities(broker: CapabilityBroker, confirm?: ConfirmMut
   };
 }
 
-/** What is missing or empty could mean everybody. */
+/** A missing or empty value could mean everybody. */
 function usersOf(owner: ForgottenOwner): ForgottenUsers {
   const { userId, tenantId } = owner;
   const given = Object.values(owner).filter((value) => value !== undefined);
   if (given.length === 0 || given.some((value) => typeof value !== "string" || value.trim() === "")) {
-    throw new UsageError(
-      "`capabilities.forget` needs to know who is forgotten: `userId`, `tenantId` or both.",
-      {
-        hint: 'Give texts that are not empty: `capabilities.forget({ userId: "ada" })`.',
-      },
-    );
+    throw new UsageError("`capabilities.forget` needs a user to forget: `userId`, `tenantId` or both.", {
+      hint: 'Pass non-empty strings: `capabilities.forget({ userId: "ada" })`.',
+    });
   }
   const whole = ownerOf({ userId: userId ?? "", tenantId }) ?? "";
   return userId === undefined ? { prefix: whole } : { userId: whole };
 }
 
 function offerAuthorizing({ auth }: CapabilityBroker): Authorizing {
-  /** `request` is `undefined` where the call takes a text, or none was given. */
+  /** `request` is `undefined` if the call takes a string, or none was given. */
   const check = (call: keyof Authorizing, request: unknown, options: AsCaller = {}): Caller | undefined => {
     checkKeys(`capabilities.auth.${call}`, request, AUTHORIZING[call]);
     checkKeys(`capabilities.auth.${call}`, options, { caller: true });
@@ -265,15 +262,13 @@ async function forCaller<Value>(
   checkCaller(`capabilities.${call}({ caller })`, caller);
   const known = toCapabilityCaller(caller);
   if (known !== undefined) return tellStateError(() => work(known));
-  return answerFault(
-    "capability_access_denied",
-    "A capability is performed for a user, and it is not known who asks.",
-    { hint: "Say who asks: `caller: { userId: … }`." },
-  );
+  return answerFault("capability_access_denied", "A capability acts for a user, but the call names none.", {
+    hint: "Name the user: `caller: { userId: … }`.",
+  });
 }
 
 interface BrokerSource {
-  /** Another text: another broker. */
+  /** A different string means a different broker. */
   wiring(): string;
   compose(): Promise<CapabilityBroker>;
 }
@@ -285,8 +280,8 @@ interface HeldBroker {
 }
 
 /**
- * One broker for everybody, over the brokers that configs make: the first call makes one. The one before ends with the
- * last call that is under way in it.
+ * One broker for everyone, over the brokers that configs create: the first call creates one. The previous one ends with
+ * its last pending call.
  */
 export function followBroker({ wiring, compose }: BrokerSource): CapabilityBroker {
   let current: HeldBroker | undefined;
@@ -294,11 +289,11 @@ export function followBroker({ wiring, compose }: BrokerSource): CapabilityBroke
 
   const end = async (held: HeldBroker): Promise<void> => {
     if (!open.delete(held)) return;
-    const broker = await held.broker.catch(() => undefined); // Whoever asked first has heard of the fault.
+    const broker = await held.broker.catch(() => undefined); // Whoever asked first got the error.
     await broker?.close();
   };
   const retire = (held: HeldBroker): void => {
-    end(held).catch(() => undefined); // It has answered everybody, and nobody waits for its end.
+    end(held).catch(() => undefined); // It has answered everyone, and nobody waits for its end.
   };
   const holdCurrent = (): HeldBroker => {
     const wanted = wiring();

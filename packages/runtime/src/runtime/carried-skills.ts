@@ -1,2 +1,2 @@
-/** The bundled skills, packed, for a bundle that Metier became a part of. The build puts them here. */
+/** The bundled skills, packed, for bundles that include Metier. The build writes them here. */
 export const CARRIED_SKILLS: string | undefined = undefined;

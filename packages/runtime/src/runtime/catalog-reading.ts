@@ -1,18 +1,18 @@
-/** What can be asked of the current catalog without touching the disk: by a `Metier`, and by a view of it. */
+/** Queries on the current catalog that don't touch the disk, for a `Metier` and its views. */
 import type { Catalog, Skill, SkillFilter } from "@metier/skills";
 import { checkReading } from "./reading-options.ts";
 
-/** What can be asked of the current catalog without touching the disk. */
+/** Queries on the current catalog that don't touch the disk. */
 export interface CatalogReading {
   /** Usable skills, sorted by name; the filter adds disabled, unavailable and shadowed ones. */
   list(filter?: SkillFilter): readonly Skill[];
-  /** The skill that has this name, whatever its status; `scope:name` reaches shadowed ones. */
+  /** The skill with this name, whatever its status; `scope:name` finds shadowed ones. */
   get(name: string): Skill | undefined;
-  /** Like `get`; a miss throws `SkillNotFoundError`. */
+  /** Like `get`, but throws `SkillNotFoundError` if there is none. */
   require(name: string): Skill;
-  /** Whether there is a skill of this name, whatever its status. */
+  /** Whether a skill with this name exists, whatever its status. */
   has(name: string): boolean;
-  /** The names of what `list` answers with. */
+  /** The names of the skills that `list` returns. */
   names(filter?: SkillFilter): readonly string[];
 }
 

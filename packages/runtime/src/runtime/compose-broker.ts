@@ -1,4 +1,4 @@
-/** Makes the broker that the config describes: its providers, the program's own, and the vault of this machine. */
+/** Creates the broker that the config describes: its providers, the program's own, and this machine's vault. */
 import { join } from "node:path";
 import type { CapabilityBroker, VaultOptions, WiredProvider } from "@metier/capabilities";
 import { createBroker, findKeychain, openVault, wireProviders } from "@metier/capabilities/broker";
@@ -17,7 +17,7 @@ export function composeBroker(
   });
 }
 
-/** Nothing is started by it. */
+/** Starts nothing. */
 export function wireConfigured({
   config,
   options: { providers: given = [] },

@@ -1,4 +1,4 @@
-/** The composition root: config, grants and sources become a catalog that can be asked, reloaded and watched. */
+/** The composition root: turns config, grants and sources into a catalog that can be queried, reloaded and watched. */
 
 import { resolve } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -42,7 +42,7 @@ import { createViews, type MetierView, type ViewParts } from "./view.ts";
 import type { ViewOptions } from "./view-options.ts";
 
 /**
- * Everything a program does with skills: find, read, run, install and scan them. `createMetier` makes one.
+ * Everything a program does with skills: find, read, run, install and scan them. Create one with `createMetier`.
  *
  * @example
  * ```ts
@@ -56,25 +56,25 @@ export interface Metier extends CatalogReading, Disclosure, Running, Installing,
   readonly catalog: Catalog;
   /** The configuration of the current snapshot, with the origin of each value. */
   readonly config: LoadedConfig;
-  /** The trust that the user has granted to folders and skills, as of the current snapshot. */
+  /** The folders and skills that the user trusts, as of the current snapshot. */
   readonly grants: StoredGrants;
-  /** Where skills are looked for. */
+  /** Where skills are searched. */
   readonly roots: readonly SkillRoot[];
   /** Where Metier keeps its own files, all under the home folder. */
   readonly places: Places;
-  /** The project around `cwd`: its root, and the folders where its skills are looked for. */
+  /** The project around `cwd`: its root, and the folders searched for its skills. */
   readonly project: ProjectFolders;
-  /** What providers do for a user, outside of runs too. */
+  /** What providers do for a user, including outside of runs. */
   readonly capabilities: Capabilities;
-  /** The runs that are kept: listed, read and deleted, by user. */
+  /** The kept runs: list, read and delete them, by user. */
   readonly runs: Runs;
   /** Runs that survive their process; they need `journal` and `engine`. */
   readonly durable: DurableRuns;
   /** The MCP servers whose skills are in the catalog. */
   readonly remote: Remote;
   /**
-   * All of this for one user, with a working directory, values, tools, skills and limits of their own; nothing of one
-   * view reaches another. It reads nothing and costs next to nothing: make one for each request.
+   * All of this for one user, with their own working directory, values, tools, skills and limits; views are isolated
+   * from each other. It reads nothing and costs almost nothing: create one per request.
    *
    * @example
    * ```ts
@@ -83,37 +83,37 @@ export interface Metier extends CatalogReading, Disclosure, Running, Installing,
    * ```
    */
   for(options: ViewOptions): MetierView;
-  /** What is wrong with skills, sources and configuration. */
+  /** Problems with skills, sources and configuration. */
   diagnostics(): readonly Diagnostic[];
   /**
-   * Checks a skill file, a skill folder, a tree of them (with their evals and test files), or a skill given as an object.
-   * Loads nothing.
+   * Checks a skill file, a skill folder, a tree of them (with their evals and test files), or a skill passed as an
+   * object. Loads nothing.
    */
   validate(skill: string | URL | GivenSkill, profile?: Profile): Promise<ValidationReport>;
   /**
-   * Looks again, also in the standard directories where `skills.auto-discover` is off (but not against the policy);
-   * answers with the skills that are new.
+   * Searches again, including the standard directories if `skills.auto-discover` is off (unless the policy forbids it),
+   * and returns the new skills.
    */
   discover(): Promise<readonly Skill[]>;
-  /** Reads configuration, grants and all sources anew. On failure the old snapshot stays. */
+  /** Reads configuration, grants and all sources again. If that fails, the old snapshot stays. */
   reload(): Promise<Catalog>;
   /**
-   * Adds a skill by path (scope `custom`, untrusted unless promoted) or as an object (scope `integration`). One that is
-   * there already, or a second of its name in its scope, throws `SkillConflictError`.
+   * Adds a skill by path (scope `custom`, untrusted unless promoted) or as an object (scope `integration`). Throws
+   * `SkillConflictError` if it already exists or its scope has another skill with its name.
    */
   register(skill: string | URL | GivenSkill): Promise<Skill>;
-  /** Takes away again whatever was registered by this name; any other name throws `SkillNotFoundError`. */
+  /** Removes what was registered with this name; any other name throws `SkillNotFoundError`. */
   deregister(name: string): Promise<void>;
-  /** Replaces the snapshot when a source changes, after a pause. The answer ends the watch. */
+  /** Replaces the snapshot when a source changes, after a pause. The returned function stops the watch. */
   watch(onChange: (outcome: WatchOutcome) => unknown): () => void;
 }
 
-/** A new snapshot, or the fault that made the old one stay. */
+/** A new snapshot, or the error that kept the old one. */
 export type WatchOutcome = { readonly catalog: Catalog } | { readonly fault: unknown };
 
 /**
- * Reads configuration and, unless told not to, discovers skills. Nothing happens on import. Throws `UsageError` for
- * options that are not known or not allowed.
+ * Reads configuration and, by default, discovers skills. Nothing happens on import. Throws `UsageError` for
+ * unknown or invalid options.
  *
  * @example
  * ```ts
@@ -126,7 +126,7 @@ export async function createMetier(options: MetierOptions = {}): Promise<Metier>
   return createMetierUnder(undefined, options);
 }
 
-/** The same with another policy than the machine's: for tests, and not exported by the library. */
+/** The same with a policy other than the machine's: for tests, and not exported by the library. */
 export async function createMetierUnder(
   policyFile: string | undefined,
   given: MetierOptions,
@@ -137,14 +137,14 @@ export async function createMetierUnder(
   const cwd = resolve(options.cwd ?? process.cwd());
   const project = projectFolders(cwd, places.home);
   const inside = { project: project.root, home: places.home };
-  // From here on nobody finds a program that the project brought along.
+  // From here on, programs inside the project are never found.
   const environment = outsideEnvironment(options.environment ?? process.env, inside);
   const inputs = { options: { ...options, environment }, cwd, places, project };
   const snapshots = await openSnapshots({ ...inputs, policyFile });
   return compose(snapshots, inputs);
 }
 
-/** Everything that a `Metier` can do, over the snapshot that is current when it does it. */
+/** Everything a `Metier` can do, on the snapshot that is current at the time. */
 function compose(
   snapshots: Snapshots,
   { options, cwd, places, project }: Omit<LoadInputs, "policyFile">,
@@ -202,7 +202,7 @@ function compose(
 type OverSnapshot = "diagnostics" | "catalog" | "config" | "grants" | "roots" | "places" | "project";
 type OfSources = "reload" | "discover" | "register" | "deregister" | "validate" | "watch";
 
-/** The current snapshot itself, and what changes it. */
+/** The current snapshot, and what changes it. */
 function addSnapshot(
   can: Omit<Metier, OverSnapshot | OfSources>,
   snapshots: Snapshots,
@@ -254,7 +254,7 @@ function watchSources(
   const stopFolders = watchFolders(
     () => {
       const paths = current().roots.flatMap(({ path, source }) => (source ? [] : [path]));
-      return paths.filter((path) => !isInside(path, places.store)); // Those never change; the locks say which count.
+      return paths.filter((path) => !isInside(path, places.store)); // They never change; the locks decide which ones count.
     },
     readAgain,
     { files: [userLockFile(places).path, projectLockFile(project.root).path] },

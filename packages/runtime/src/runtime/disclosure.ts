@@ -1,4 +1,4 @@
-/** What a `Metier` tells a model, tier by tier: the functions of `@metier/skills` over its current snapshot. */
+/** What a `Metier` tells a model, tier by tier: the functions of `@metier/skills` on its current snapshot. */
 import { existsSync } from "node:fs";
 import { openHostCalls, type TellHost } from "@metier/base/diagnostic";
 import { SkillLoadError, SkillResourceError } from "@metier/base/errors";
@@ -30,37 +30,37 @@ import type { MetierParts } from "./load-state.ts";
 import { checkReading } from "./reading-options.ts";
 import type { Remote } from "./remote.ts";
 
-/** Options of `readResource`: which bytes of the file, and in what form. */
+/** Options of `readResource`: which bytes of the file, and in which form. */
 export interface ResourceOptions {
-  /** The bytes to read, `end` not included; text is cut at whole characters. Default: the whole file. */
+  /** The bytes to read, excluding `end`; text is cut at whole characters. Default: the whole file. */
   readonly range?: ByteRange;
-  /** More bytes than this throw `SkillResourceError`. Default: 1 MiB. */
+  /** A larger file throws `SkillResourceError`. Default: 1 MiB. */
   readonly maxBytes?: number;
-  /** Default: `text` where the file is text, else `bytes`. `text` of anything else throws `SkillResourceError`. */
+  /** Default: `text` if the file is text, else `bytes`. `text` for any other file throws `SkillResourceError`. */
   readonly as?: "text" | "bytes";
 }
 
 /** Options of `find`. */
 export interface FindOptions {
-  /** Told while skills are read that the search index does not have yet. */
+  /** Called while skills are read that the search index doesn't have yet. */
   readonly onProgress?: ((step: FindProgress) => unknown) | undefined;
 }
 
-/** What a model is told of skills, in three tiers: a listing of all, the instructions of one, and its files. */
+/** What a model is told about skills, in three tiers: a listing of all, one skill's instructions, and its files. */
 export interface Disclosure {
-  /** Tier 1: what a model is told of the usable skills. `""` when there are none. */
+  /** Tier 1: what a model is told about the usable skills. `""` if there are none. */
   renderListing(options?: ListingOptions): string;
-  /** Tier 1 within a budget of tokens, with a report of what was shortened. */
+  /** Tier 1 within a token budget, with a report of what was shortened. */
   planListing(options: PlanOptions): ListingPlan;
-  /** The usable skills that fit a request in words, best first; no network, no model. */
+  /** The usable skills that match a request in words, best first; needs no network and no model. */
   find(query: string, k?: number, options?: FindOptions): Promise<readonly FindHit[]>;
-  /** The usable skills whose `triggers` fit a user's message, with the reasons. */
+  /** The usable skills whose `triggers` match a user's message, with the reasons. */
   matchTriggers(message: string): Promise<TriggerMatches<Skill>>;
-  /** Tier 2: a skill's instructions, read and checked anew; `whole` adds the frontmatter. */
+  /** Tier 2: a skill's instructions, read and checked again; `whole` adds the frontmatter. */
   getInstructions(
     name: string,
     options?: {
-      /** Whether the frontmatter is in the text, too. Default: `false`. */
+      /** Whether to include the frontmatter. Default: `false`. */
       readonly whole?: boolean;
     },
   ): Promise<Instructions>;
@@ -69,16 +69,16 @@ export interface Disclosure {
   /** Tier 3: one file of a skill; throws `SkillResourceError` for anything else. */
   readResource(name: string, path: string, options?: ResourceOptions): ResourceContent;
   /**
-   * All tiers for a model without a file system: text for its system prompt, and tools. Skills that are only for some
-   * chats are left out, since nobody is known to ask.
+   * All tiers for a model without a file system: text for its system prompt, and tools. Leaves out skills that are only
+   * for some chats, because the caller is unknown.
    */
   skillTools(options?: SkillToolsOptions): SkillTools;
 }
 
-/** The tiers themselves. `skillTools` is made from them where it is known what runs. */
+/** The tiers themselves. `skillTools` is built from them where runs are available. */
 export type Tiers = Omit<Disclosure, "skillTools">;
 
-/** `load` fetches the files of a skill that is not here. */
+/** `load` fetches the files of a skill that aren't on this machine. */
 export function createDisclosure(
   {
     current,
@@ -92,12 +92,12 @@ export function createDisclosure(
   const access = (): { readonly roots: readonly string[] } => ({ roots: linkTargets(current().roots) });
   const bodyOf = (skill: Skill): string | undefined =>
     given().find(({ name }) => name === skill.name || name === skill.manifest.displayName)?.instructions;
-  /** Asked after the reading, so that a change in between is noticed. */
+  /** Checked after reading, so that a change in between is noticed. */
   const holdToLock = (skill: Skill): void => {
     const changed = (skill.locked || skill.remote || skill.source) && current().trustOnUse(skill).changed;
     if (changed) throw new SkillLoadError(skill.name, skill.location, changed.message, changed);
   };
-  /** One search index for each snapshot: a second question does not open it again. */
+  /** One search index per snapshot: a second query doesn't open it again. */
   let opened: { readonly catalog: Catalog; readonly index: Promise<FindIndex> } | undefined;
   const finder = ({ onProgress }: FindOptions = {}): Promise<FindIndex> => {
     const { catalog } = current();
@@ -139,13 +139,13 @@ export function createDisclosure(
   };
 }
 
-/** Searching is loaded when it is asked for: most programs and commands never do. */
+/** Search is loaded on demand: most programs and commands never use it. */
 async function openIndex(request: Parameters<typeof openFindIndex>[0]): Promise<FindIndex> {
   const { openFindIndex } = await import("@metier/skills");
   return openFindIndex(request);
 }
 
-/** Files of a server's skill are read where they were put when it was used. */
+/** A remote skill's files are read where they were stored when it was used. */
 function requireFetched({ name, location }: Skill): void {
   if (existsSync(location)) return;
   throw new SkillResourceError(
@@ -154,7 +154,7 @@ function requireFetched({ name, location }: Skill): void {
     "missing",
     "its files have not been fetched from its server.",
     {
-      hint: "Read its instructions first (`getInstructions`, or `remote.load`): that fetches them.",
+      hint: "Read its instructions first (`getInstructions` or `remote.load`), which fetches them.",
     },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * `metier.durable`: runs that survive their process. A run is a row in the journal first; workers advance it, here or in any
- * other process on the same journal; a question waits as a row until somebody answers.
+ * `metier.durable`: runs that survive their process. A run is first a row in the journal; workers advance it, here or
+ * in any process with the same journal; a question is a row until someone answers it.
  */
 import { UsageError } from "@metier/base/errors";
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
@@ -27,49 +27,49 @@ import { createRunId } from "@metier/run/events";
 
 /** What makes runs durable: where they are recorded, who advances them, and where their work folders are kept. */
 export interface DurabilityOptions {
-  /** Where durable runs are recorded; with `engine`, it makes `metier.durable` work. */
+  /** Where durable runs are recorded; together with `engine`, it enables `metier.durable`. */
   readonly journal?: JournalStore;
   /** Who advances durable runs, and when. */
   readonly engine?: RunEngine;
-  /** Where work folders of durable runs are kept. Default: a run goes on only where its folder is. */
+  /** Where work folders of durable runs are kept. Default: a run continues only where its folder is. */
   readonly snapshots?: SnapshotStore;
 }
 
-/** How a worker works. */
+/** Settings of a worker. */
 export interface WorkerOptions {
-  /** How many runs it advances at the same time. Default: 4. */
+  /** How many runs it advances at a time. Default: 4. */
   readonly slots?: number | undefined;
-  /** How long another worker waits before it takes over a run whose worker is silent, in milliseconds. Default: 10,000. */
+  /** How long a worker can be silent before another takes over its run, in milliseconds. Default: 10,000. */
   readonly leaseMs?: number | undefined;
-  /** How long a question waits for an answer, in milliseconds. Default: for ever. */
+  /** How long a question waits for an answer, in milliseconds. Default: forever. */
   readonly questionMs?: number | undefined;
-  /** Hears of faults of the store. */
+  /** Receives errors of the store. */
   readonly onFault?: ((fault: unknown) => void) | undefined;
 }
 
 /** How a durable run is recorded. */
 export interface DurableRunOptions {
-  /** The id of the run; if a run with this id exists, nothing is started. Default: a new one. */
+  /** The run's id; if a run with this id exists, nothing is started. Default: a new id. */
   readonly runId?: string;
 }
 
 /** Runs that survive their process. */
 export interface DurableRuns {
-  /** The run is recorded and waits for a worker. Gives its id. */
+  /** Records a run, which then waits for a worker. Returns its id. */
   start(order: RunOrder, options?: DurableRunOptions): Promise<string>;
-  /** The next turn of a conversation; `previous` names the run of the turn before it, which has ended. */
+  /** Starts the next turn of a conversation; `previous` is the run of the previous turn, which must have ended. */
   send(order: TurnOrder, options?: DurableRunOptions): Promise<string>;
-  /** For an engine of the program: goes on with a run that it holds. */
+  /** For the program's own engine: continues a run that it holds. */
   advance(lease: RunLease, options?: Pick<WorkerOptions, "questionMs">): Promise<AdvanceOutcome>;
   /** Advances runs until it is stopped. */
   work(options?: WorkerOptions): EngineWorker;
-  /** How a run stands, with its result once it has ended. */
+  /** A run's status, with its result once it has ended. */
   get(runId: string): Promise<DurableRun | undefined>;
-  /** `false`: there is none, or it has ended. */
+  /** `false` if there is no such run or it has ended. */
   cancel(runId: string): Promise<boolean>;
-  /** What waits for a person. */
+  /** The questions that are waiting for a person. */
   questions(): Promise<readonly Question[]>;
-  /** Counted once; the run goes on. */
+  /** Counts once; the run continues. */
   answer(questionId: string, answer: QuestionAnswer): Promise<AnswerOutcome>;
 }
 
@@ -86,14 +86,14 @@ const TURN: OptionKeys<TurnOrder> = {
   approve: true,
 };
 
-/** Kept, since Node looks a module up again at every `import()`. */
+/** Cached, because Node resolves a module again at every `import()`. */
 const loadEngine = once(() => import("@metier/run/engine"));
 
 const DEFAULT_SLOTS = 4;
 const DEFAULT_LEASE_MS = 10_000;
 const MOST_QUESTIONS = 1000;
 
-/** The lease names a run, and only the run says whose it is; whoever calls for a tenant has looked already. */
+/** The lease names a run, and only the run knows its tenant; callers with a tenant have already checked. */
 async function tenantOf({ runId }: RunLease, store: JournalStore): Promise<string | undefined> {
   return ownTenant() ?? (await forAllTenants(() => store.get(runId)))?.tenant;
 }
@@ -102,8 +102,8 @@ type Parts = Required<Pick<DurabilityOptions, "journal" | "engine">>;
 
 function requireParts({ journal, engine }: DurabilityOptions): Parts {
   if (journal && engine) return { journal, engine };
-  throw new UsageError("Runs are not durable here: `createMetier` was given no `journal` or no `engine`.", {
-    hint: "Pass both, such as those that `openLocal` of `metier/durable` opens.",
+  throw new UsageError("Durable runs are off: `createMetier` got no `journal` or no `engine`.", {
+    hint: "Pass both, such as those from `openLocal` of `metier/durable`.",
   });
 }
 

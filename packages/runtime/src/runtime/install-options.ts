@@ -1,4 +1,4 @@
-/** What a program may say to `install`, `update` and the like: no option they do not have, and callbacks that do no harm. */
+/** What a program can pass to `install`, `update` and similar calls: rejects unknown options and guards callbacks. */
 import type { TellHost } from "@metier/base/diagnostic";
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import type {
@@ -64,7 +64,7 @@ type Heard = Pick<InstallRequest, "onProgress"> & {
   onReviews?(reviews: never): unknown;
 };
 
-/** The request as it is worked with; throws for an option that the call does not have. */
+/** The normalized request; throws for an option that the call doesn't have. */
 export function takeRequest<Request extends object>(
   call: keyof typeof CALLS,
   request: Request,

@@ -1,6 +1,6 @@
 /**
- * How a `Metier` installs skills, updates them and takes them away again. The stages behind it (git, archives, the scan)
- * are loaded by the first call, and the catalog is read anew after every change.
+ * Installs, updates and removes skills for a `Metier`. The stages behind it (git, archives, the scan) are loaded by the
+ * first call, and the catalog is read again after every change.
  */
 import { dirname } from "node:path";
 import type { TellHost } from "@metier/base/diagnostic";
@@ -34,30 +34,33 @@ import { calledAs, type LockEntry, type LockFile, lockedFolder, originOf } from 
 import { checkDecisions, takeRequest } from "./install-options.ts";
 import type { MetierParts } from "./load-state.ts";
 
-/** How skills are installed, updated, checked and removed; the catalog is read again after a change. */
+/** Installs, updates, checks and removes skills; the catalog is read again after a change. */
 export interface Installing {
   /**
-   * Fetches, checks, scans and installs skills of a source; without one, restores what the locks list. What is installed
-   * stays untrusted until it is granted. `decisions` are asked where something is to be decided; without them the safe
-   * answer is taken, and named in the outcome.
+   * Fetches, checks, scans and installs skills from a source; without one, restores what the locks list. Installed
+   * skills stay untrusted until granted. `decisions` are asked when something must be decided; without them, the safe
+   * answer is used and reported in the outcome.
    */
   install(request: InstallRequest, decisions?: InstallDecisions): Promise<InstallOutcome>;
-  /** Takes installed skills away, by the names they have here: all of them or, when one is not installed, none. */
+  /** Removes installed skills by their names here: all of them or, if one isn't installed, none. */
   remove(names: string | readonly string[], options?: RemoveOptions): Promise<RemoveOutcome>;
-  /** What the sources of installed skills (all, unless some are named) have now. A source that fails is one answer of many. */
+  /**
+   * What the sources of installed skills (all, or the named ones) have now. A source that fails doesn't affect the
+   * others.
+   */
   outdated(wanted?: Wanted<OutdatedRequest>): Promise<OutdatedOutcome>;
   /**
-   * Fetches, compares, and takes what is decided upon; without `decisions` only what brings nothing new in risk and
-   * overwrites nothing, or with `yes` what the scan does not block. A new version is untrusted until it is granted.
+   * Fetches, compares and installs what is decided; without `decisions`, only what adds no risk and overwrites nothing,
+   * or with `yes` what the scan doesn't block. A new version is untrusted until granted.
    */
   update(wanted?: Wanted<UpdateRequest>, decisions?: UpdateDecisions): Promise<UpdateOutcome>;
-  /** Goes back to the version before the last update; done twice, forward again. */
+  /** Goes back to the version before the last update; a second call goes forward again. */
   rollback(name: string, options?: RollbackOptions): Promise<RollbackOutcome>;
-  /** Holds what is on disk against the locks and against trust in single skills. Asks no source and changes nothing. */
+  /** Compares the disk with the locks and with trust in single skills. Contacts no source and changes nothing. */
   verify(wanted?: Wanted<VerifyRequest>): Promise<VerifyReport>;
 }
 
-/** Names of installed skills, or a request that may say more. */
+/** Names of installed skills, or a request with more options. */
 type Wanted<Request> = string | readonly string[] | Request;
 
 function toRequest<Request extends InstalledWish>(wanted: Wanted<Request>): Request | InstalledWish {
@@ -118,7 +121,7 @@ export function createInstalling(inputs: MetierParts, tell: TellHost): Installin
   };
 }
 
-/** What installing is given of everything else. */
+/** What installing needs from the rest. */
 async function installParts(inputs: MetierParts, baseline?: string): Promise<InstallParts> {
   const { current, profile, places, project, cwd, environment } = inputs;
   const { readScanPolicy } = await import("@metier/scan/engine");
@@ -133,7 +136,7 @@ async function installParts(inputs: MetierParts, baseline?: string): Promise<Ins
   return { ...own, ...presentFields({ registry }) };
 }
 
-/** A baseline that was asked for must be there; of those that the config names, one that is not is told with the outcome. */
+/** A requested baseline must exist; a missing one from the config is reported with the outcome. */
 function refuseBaseline(
   { baseline }: Pick<InstallRequest, "baseline">,
   { scan }: InstallParts,

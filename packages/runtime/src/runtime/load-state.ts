@@ -1,6 +1,6 @@
 /**
- * Everything a `Metier` knows, read anew: configuration, grants, the places and objects that skills are taken from, and the
- * catalog. What a program says is the topmost layer of configuration, since only so does the policy hold for it too.
+ * Loads everything a `Metier` knows: configuration, grants, the places and objects that skills come from, and the
+ * catalog. A program's options are the top layer of configuration, so that the policy applies to them too.
  */
 
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -40,31 +40,31 @@ export interface MetierState extends Wanted {
   readonly grants: StoredGrants;
   readonly roots: readonly SkillRoot[];
   readonly catalog: Catalog;
-  /** Who vouches for the project's and the user's folders. */
+  /** Who vouches for the project's and user's folders. */
   readonly embedding: Embedding;
-  /** Asked on every use of a skill: its content may have changed since the catalog was made. */
+  /** Checked on every use of a skill: its content may have changed since the catalog was built. */
   readonly trustOnUse: TrustOnUse;
 }
 
-/** What every part of a `Metier` is made from. */
+/** What every part of a `Metier` is built from. */
 export interface MetierParts {
-  /** The snapshot that is current when something is done. */
+  /** The snapshot that is current at the time of the call. */
   current(): MetierState;
   reload(): Promise<unknown>;
-  /** Skills that were given as objects, whose bodies are nowhere else. */
+  /** Skills passed as objects, whose bodies are stored nowhere else. */
   given(): readonly GivenSkill[];
   readonly profile: Profile;
   readonly places: Places;
   readonly project: ProjectFolders;
   readonly cwd: string;
   readonly environment: Environment;
-  /** Where indexes and findings are remembered; none are without it. */
+  /** Where indexes and findings are cached; without it, nowhere. */
   readonly cacheFolder?: string | undefined;
 }
 
 export interface LoadInputs extends SourceInputs {
   readonly options: MetierOptions;
-  /** For tests only: another policy than the machine's. */
+  /** For tests only: a policy other than the machine's. */
   readonly policyFile?: string | undefined;
 }
 
@@ -94,7 +94,7 @@ export async function loadState(
   const roots = [...chosen.roots, ...own];
   const searched = [...chosen.searched, ...own];
   const remote = discovery === "none" ? undefined : await readRemote(config, places);
-  // Grants that cannot be read may hold refusals, so then nobody vouches for anything.
+  // Grants that can't be read may contain refusals, so nobody vouches for anything.
   const isVouching = options.trust !== "grants" && grants.diagnostics.length === 0;
   const embedding = isVouching ? "library" : "command-line";
   const catalog = await buildCatalog({
@@ -123,7 +123,7 @@ export async function loadState(
   };
 }
 
-/** What is known of the skills of MCP servers. Few have such servers, so it is loaded for them alone. */
+/** What is known about skills of MCP servers. Few users have such servers, so it is loaded only for them. */
 async function readRemote(
   { config: { mcp } }: LoadedConfig,
   places: LoadInputs["places"],
@@ -133,7 +133,7 @@ async function readRemote(
   return findRemote(mcp, places);
 }
 
-/** Where not everything was looked for, a table for a skill that was not found says nothing. */
+/** If not everything was searched, a config table for a skill that wasn't found means nothing. */
 function withoutMisses({ all, diagnostics, places }: Catalog): Catalog {
   const misses = ["config.unknown-skill", "config.no-longer-bundled"];
   const rest = diagnostics.filter(({ code }) => !misses.includes(code));
@@ -157,12 +157,12 @@ function loadConfigFor(
 }
 
 /**
- * `none`: nothing is looked for but what was registered. `configured`: the sources, and the standard directories if the
- * configuration says so. `asked`: the program wants them whatever users configure; the policy may still say no.
+ * `none`: only registered skills. `configured`: the sources, and the standard directories if the configuration says so.
+ * `asked`: the program wants them whatever users configure; the policy can still forbid it.
  */
 export type Discovery = "none" | "configured" | "asked";
 
-/** A skill that was registered after creation: by absolute path, or as an object. */
+/** A skill registered after creation: by absolute path, or as an object. */
 export type Registration = string | GivenSkill;
 
 export interface Wanted {
@@ -178,7 +178,7 @@ interface SourceInputs {
 }
 
 interface Sources {
-  /** Where skills are looked for, once they are. */
+  /** Where skills will be searched. */
   readonly roots: readonly SkillRoot[];
   /** What is searched now: less than `roots` before discovery. */
   readonly searched: readonly SkillRoot[];
@@ -223,7 +223,7 @@ async function chooseSources(
   };
 }
 
-/** Texts are paths; whatever else a program gives, a blank included, is taken for an object, and checked as one. */
+/** Strings are paths; anything else a program passes is treated and checked as an object. */
 function splitByKind(
   list: readonly (string | GivenSkill)[],
 ): readonly [paths: readonly string[], objects: readonly GivenSkill[]] {
@@ -231,7 +231,7 @@ function splitByKind(
   return [list.filter(isPath), list.filter((entry): entry is GivenSkill => !isPath(entry))];
 }
 
-/** A registered path that lies in a project's or user's skills folder is what it would be if that were searched. */
+/** A registered path inside a project's or user's skills folder is treated as if that folder were searched. */
 function asInFolders(
   searched: readonly SkillRoot[],
   registered: readonly string[],
@@ -249,7 +249,7 @@ function asInFolders(
   });
 }
 
-/** By real paths, since the policy narrows them to these. */
+/** By real paths, because the policy narrows to them. */
 function isBelowAny(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => isInside(realPathOr(path), realPathOr(folder)));
 }
@@ -262,12 +262,12 @@ function reportDiscoveryOff({ origins }: LoadedConfig): Diagnostic {
     severity: "info",
     path: origin.where ?? "",
     ...presentFields({ line: origin.line }),
-    message: `Discovery is off by \`skills.auto-discover\` (${formatOrigin(origin)}): bundled, installed, user and project skills are not looked for.`,
-    hint: `What \`skills.paths\` and ${forReader({ command: "`--path` name", program: "`paths` name" })} is there. If the others are to be found too, ${who}.`,
+    message: `Discovery is off (\`skills.auto-discover\`, ${formatOrigin(origin)}): bundled, installed, user and project skills are not searched.`,
+    hint: `Only skills from \`skills.paths\` and ${forReader({ command: "`--path`", program: "`paths`" })} are loaded. To find the others too, ${who}.`,
   };
 }
 
-/** Lists are added to what the files say; single values replace it. */
+/** Lists are added to those in the files; single values replace them. */
 function optionOverrides(
   options: MetierOptions,
   { discovery, registered }: Wanted,

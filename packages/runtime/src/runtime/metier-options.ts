@@ -1,6 +1,6 @@
 /**
- * What an embedding program can say to `createMetier`; everything has a default. A program may be JavaScript, or
- * mistyped, so `checkOptions` holds it to these types.
+ * The options of `createMetier`; everything has a default. A program may be JavaScript or mistyped, so `checkOptions`
+ * checks these types.
  */
 import { statSync } from "node:fs";
 import { LOG_LEVELS, type Logger } from "@metier/base/diagnostic";
@@ -25,34 +25,34 @@ import {
 import { PRESETS, type PresetName } from "@metier/skills/config";
 import type { DurabilityOptions } from "./durable-runs.ts";
 
-/** What runs are given by the embedding program. */
+/** What the embedding program gives to runs. */
 export interface RunningOptions extends DurabilityOptions {
-  /** Models by alias, of the AI SDK or by name; `default` is taken when nothing else is named. */
+  /** Models by alias: AI SDK models, or names; `default` is used if nothing else is named. */
   readonly models?: GivenModels;
-  /** Further tools for runs: of `defineTool`, or plain objects. They may return anything. */
+  /** More tools for runs: from `defineTool`, or plain objects. They may return anything. */
   readonly tools?: readonly GivenTool[];
-  /** Named agents for skills that say `context: fork` and `agent`. */
+  /** Agents for skills with `context: fork` and `agent`. */
   readonly agents?: readonly GivenAgent[];
-  /** Makes `web_search` a tool of runs. */
+  /** Adds the tool `web_search` to runs. */
   readonly search?: SearchProvider;
-  /** Every event of every run, chat, script and nested run. It may be async; its faults end nothing. */
+  /** Receives every event of every run, chat, script and nested run. It may be async; its errors end nothing. */
   readonly onEvent?: (event: RunEvent) => unknown;
-  /** Where Metier writes what an operator wants to know: pino, `console`, or an object with the same four functions. */
+  /** Where Metier logs what an operator needs to know: pino, `console`, or an object with the same four functions. */
   readonly logger?: Logger;
   /** Where runs are kept, and how long. Default: `{ store: "files", keepDays: 30 }`. */
   readonly runs?: RunsOptions;
   /**
-   * Whether runs are for others than the user of this machine, as in a server. Models that use the user's own program,
-   * such as `claude-program`, are refused then. Default: no.
+   * Whether runs are for people other than this machine's user, as in a server. Models that use the user's own program,
+   * such as `claude-program`, are then refused. Default: no.
    */
   readonly service?: boolean;
 }
 
-/** What the embedding program brings for capabilities: providers, and whom to ask before a change. */
+/** What the embedding program provides for capabilities: providers, and whom to ask before a change. */
 export interface CapabilityOptions {
-  /** Providers of the embedding program, beside those of the config; a namespace of theirs is theirs alone. */
+  /** The program's providers, in addition to the config's; their namespaces belong to them alone. */
   readonly providers?: readonly CapabilityProvider[];
-  /** Asked before something is changed, where a call or a run brings nobody to ask. Absent: nothing is changed. */
+  /** Asked before a change if a call or run has nobody to ask. Without it, nothing is changed. */
   readonly confirm?: ConfirmMutation;
 }
 
@@ -68,58 +68,61 @@ export interface CapabilityOptions {
  * ```
  */
 export interface MetierOptions extends RunningOptions {
-  /** What is done in sensitive systems for a user, without credentials in a run. */
+  /** Operations on sensitive systems for a user, without credentials in a run. */
   readonly capabilities?: CapabilityOptions;
   /**
-   * What runs see and work on, and where project skills are looked for. Without it runs have no working directory, only
-   * folders of their own; project skills are looked for from the process's working directory.
+   * The folder runs see and work on, and where project skills are searched. Without it, runs have no working directory,
+   * only their own folders, and project skills are searched from the process's working directory.
    */
   readonly cwd?: string;
-  /** Replaces the OS home everywhere. Default: `METIER_HOME` of the environment, or the OS home. */
+  /** Replaces the OS home everywhere. Default: `METIER_HOME` from the environment, or the OS home. */
   readonly home?: string;
-  /** A config file in place of the project's. */
+  /** A config file that replaces the project's. */
   readonly configFile?: string;
   /** Config values, as in a config file; they override all files. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Directories, order and config files of another system. */
+  /** Uses the directories, order and config files of another system. */
   readonly preset?: PresetName;
   /** Custom sources: skill folders, skill files or folders of skills. Untrusted unless promoted. */
   readonly paths?: readonly string[];
-  /** Paths whose skills are trusted, with everything below them. */
+  /** Paths whose skills are trusted, including everything below them. */
   readonly trustedPaths?: readonly string[];
-  /** Skills of the embedding program, as objects or as folders of skills; it vouches for them. */
+  /** The program's own skills, as objects or as folders of skills; it vouches for them. */
   readonly integrations?: readonly (string | GivenSkill)[];
   /** Skills from anywhere: a database, a bucket, a service. Untrusted unless the source says otherwise. */
   readonly sources?: readonly SkillSource[];
   /**
-   * Whether the skills that come with Metier are offered; `unless-disabled`: unless `skills.bundled` is `false`.
-   * Default: the config's `skills.bundled`, which is off.
+   * Whether to offer the skills that come with Metier; `unless-disabled`: unless `skills.bundled` is `false`. Default:
+   * the config's `skills.bundled`, which is off.
    */
   readonly bundled?: boolean | "unless-disabled";
-  /** Globs over names: the only skills that may be used. Default: all. */
+  /** Globs over names: only these skills may be used. Default: all. */
   readonly allow?: readonly string[];
-  /** Globs over names: skills that may not be used. Wins over `allow`. */
+  /** Globs over names: these skills may not be used. Overrides `allow`. */
   readonly deny?: readonly string[];
   /** How strict loading is. Default: `standard`. */
   readonly profile?: Profile;
   /**
-   * What becomes of two skills of one name in one scope: `throw` a `SkillConflictError`, or `report` a diagnostic and
-   * use the first. Default: `throw` under `profile: "strict"`, else `report`.
+   * What happens if two skills in one scope have the same name: `throw` a `SkillConflictError`, or `report` a
+   * diagnostic and use the first. Default: `throw` with `profile: "strict"`, else `report`.
    */
   readonly conflicts?: "throw" | "report";
   /**
-   * `vouch` (default): the program vouches for the project and user folders it opens. `grants`: they are untrusted until
-   * the user has granted them, as on the command line.
+   * `vouch` (default): the program vouches for the project and user folders it opens. `grants`: they are untrusted
+   * until the user grants them, as on the command line.
    */
   readonly trust?: "vouch" | "grants";
   /**
-   * `false`: nothing is looked for until `discover` or `reload` is called. `true`: the standard directories are searched
-   * also where the config's `skills.auto-discover` is off. Default: what the config says, which is on.
+   * `false`: nothing is searched until `discover` or `reload` is called. `true`: the standard directories are searched
+   * even if the config's `skills.auto-discover` is off. Default: the config's setting, which is on.
    */
   readonly autoDiscover?: boolean;
-  /** Whether an index of unchanged files may be kept under the home folder. Default: yes. */
+  /** Whether to keep an index of unchanged files under the home folder. Default: yes. */
   readonly index?: boolean;
-  /** Default: the process's environment. One without `PATH` has the process's, by which sandbox and shell are found. */
+  /**
+   * Default: the process's environment. Without `PATH`, it gets the process's, which is needed to find sandbox and
+   * shell.
+   */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -135,11 +138,11 @@ const BOOLEAN: OptionType = {
 };
 const PATH: OptionType = { allowed: "a path", accepts: isText };
 const FOLDER: OptionType = {
-  allowed: "the path of a folder that exists",
+  allowed: "the path of an existing folder",
   accepts: (value) => isText(value) && isFolder(value),
 };
 const TEXTS: OptionType = {
-  allowed: "a list of texts",
+  allowed: "a list of strings",
   accepts: (value) => Array.isArray(value) && value.every(isText),
 };
 const FUNCTION: OptionType = { allowed: "a function", accepts: (value) => typeof value === "function" };
@@ -152,14 +155,14 @@ const LOGGER: OptionType = {
 };
 const OBJECT: OptionType = { allowed: "an object", accepts: isJsonObject };
 
-/** What stands in it becomes a skill, a tool or a diagnostic. */
+/** Its items become skills, tools or diagnostics. */
 function listOf(what: string): OptionType {
   return { allowed: `a list of ${what}`, accepts: Array.isArray };
 }
 
 function oneOf(...values: readonly (string | boolean)[]): OptionType {
   return {
-    allowed: values.map((value) => `\`${value}\``).join(", "),
+    allowed: `one of ${values.map((value) => `\`${value}\``).join(", ")}`,
     accepts: (value) => values.some((allowed) => allowed === value),
   };
 }
@@ -197,14 +200,14 @@ const OPTIONS: Readonly<Record<keyof MetierOptions, OptionType>> = {
   environment: OBJECT,
 };
 
-/** Throws `UsageError` for the first option that is not known or not allowed; one that is `undefined` is not given. */
+/** Throws `UsageError` for the first unknown or invalid option; `undefined` counts as not set. */
 export function checkOptions(options: unknown): void {
   checkKeys("createMetier", options, OPTIONS);
   for (const [name, value] of Object.entries(options as object)) {
     const { allowed, accepts } = OPTIONS[name as keyof MetierOptions];
     if (value === undefined || accepts(value)) continue;
     const shown = typeof value === "string" ? showValue(value) : kindOf(value);
-    throw new UsageError(`The option \`${name}\` is ${shown}; allowed is ${allowed}.`);
+    throw new UsageError(`The option \`${name}\` is ${shown}; it must be ${allowed}.`);
   }
   const { tools = [], agents = [], capabilities = {}, sources = [], runs = {} } = options as MetierOptions;
   for (const agent of agents) checkKeys("createMetier({ agents })", agent ?? null, AGENT);
@@ -214,13 +217,13 @@ export function checkOptions(options: unknown): void {
   checkCapabilityOptions(capabilities);
 }
 
-/** Without PATH neither the sandbox nor a shell would be found, and nobody means that by leaving it out. */
+/** Without PATH, neither the sandbox nor a shell would be found, and nobody intends that by leaving it out. */
 export function completeEnvironment(environment: Environment = process.env): Environment {
   const isFound = Object.keys(environment).some((name) => name.toUpperCase() === "PATH");
   return isFound ? environment : { ...environment, PATH: process.env.PATH ?? SYSTEM_PATH };
 }
 
-/** Where systems have their programs; for a process that was started without a PATH of its own. */
+/** Where systems keep their programs, for a process started without PATH. */
 const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 function isText(value: unknown): value is string {
@@ -231,7 +234,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    return false; // Missing or out of reach: either way nothing can be done there.
+    return false; // Missing or inaccessible: either way, nothing can be done there.
   }
 }
 
@@ -254,15 +257,15 @@ function checkRunsOptions(options: RunsOptions): void {
   const { store = "files", keepDays = 1 } = options;
   if (!(typeof keepDays === "number" && keepDays > 0 && Number.isFinite(keepDays))) {
     throw new UsageError(
-      `The option \`runs.keepDays\` is ${showValue(keepDays)}; allowed is a number above 0.`,
-      { hint: 'To keep nothing, say `runs: { store: "none" }`.' },
+      `The option \`runs.keepDays\` is ${showValue(keepDays)}; it must be a number above 0.`,
+      { hint: 'To keep nothing, use `runs: { store: "none" }`.' },
     );
   }
   if (STORES.includes(store)) return;
   if (typeof store !== "object" || store === null) {
     const shown = typeof store === "string" ? showValue(store) : kindOf(store);
     throw new UsageError(
-      `The option \`runs.store\` is ${shown}; allowed is \`files\`, \`memory\`, \`none\` or a store.`,
+      `The option \`runs.store\` is ${shown}; it must be \`files\`, \`memory\`, \`none\` or a store.`,
     );
   }
   const missing = Object.keys(STORE_CALLS).find(
@@ -281,21 +284,21 @@ const CAPABILITY_OPTIONS: OptionKeys<CapabilityOptions> = { providers: true, con
 const REQUIRED = ["definitions", "invoke"];
 const OPTIONAL = ["authBegin", "authComplete", "authPoll", "forget", "close"];
 
-/** Down to each provider: a fault shows at once, not in a call. */
+/** Checks every provider: an error shows immediately, not in a later call. */
 function checkCapabilityOptions(options: object): void {
   checkKeys("createMetier({ capabilities })", options, CAPABILITY_OPTIONS);
   const { providers = [], confirm } = options as Unchecked;
   const refuse = (name: string, value: unknown, allowed: string): UsageError =>
-    new UsageError(`The option \`capabilities.${name}\` is ${kindOf(value)}; allowed is ${allowed}.`);
+    new UsageError(`The option \`capabilities.${name}\` is ${kindOf(value)}; it must be ${allowed}.`);
   if (confirm !== undefined && typeof confirm !== "function") {
-    throw refuse("confirm", confirm, "a function that is asked");
+    throw refuse("confirm", confirm, "a function");
   }
   if (!Array.isArray(providers)) throw refuse("providers", providers, "a list of providers");
   const namespaces = providers.map(checkProvider);
   const twice = namespaces.find((namespace, index) => namespaces.indexOf(namespace) !== index);
   if (twice !== undefined) {
     throw new UsageError(`Two providers have the namespace \`${twice}\`.`, {
-      hint: "Give one of them another: the ids of their capabilities begin with it.",
+      hint: "Rename one: the ids of their capabilities start with it.",
     });
   }
 }
@@ -304,7 +307,7 @@ function checkCapabilityOptions(options: object): void {
 function checkProvider(provider: unknown): string {
   if (typeof provider !== "object" || provider === null) {
     throw new UsageError(`A provider in \`capabilities.providers\` is ${kindOf(provider)}, not an object.`, {
-      hint: "It has `namespace`, `definitions` and `invoke`.",
+      hint: "A provider has `namespace`, `definitions` and `invoke`.",
     });
   }
   const parts = provider as Unchecked;
@@ -312,7 +315,7 @@ function checkProvider(provider: unknown): string {
   if (typeof namespace !== "string" || !isCapabilityId(`${namespace}.x`)) {
     const shown = typeof namespace === "string" ? showValue(namespace) : kindOf(namespace);
     throw new UsageError(`The \`namespace\` of a provider is ${shown}.`, {
-      hint: "Allowed are `a-z`, `0-9`, `_` and `-`, a letter or digit first, as in `gog`.",
+      hint: "Use `a-z`, `0-9`, `_` and `-`, starting with a letter or digit, as in `gog`.",
     });
   }
   const wrong = [...REQUIRED, ...OPTIONAL].find((name) => {
@@ -321,7 +324,7 @@ function checkProvider(provider: unknown): string {
   });
   if (wrong !== undefined) {
     throw new UsageError(
-      `\`${wrong}\` of the provider \`${namespace}\` is ${kindOf(parts[wrong])}; allowed is a function.`,
+      `\`${wrong}\` of the provider \`${namespace}\` is ${kindOf(parts[wrong])}; it must be a function.`,
       { hint: `A provider has ${REQUIRED.map((name) => `\`${name}\``).join(" and ")}.` },
     );
   }

@@ -1,6 +1,6 @@
 /**
- * The snapshot as one view has it: only the skills it may use are in the catalog, and no run gets more than its limits.
- * Made from the current snapshot when it is first asked, without reading anything; views with the same rules share it.
+ * The snapshot for one view: the catalog has only the skills it may use, and no run exceeds its limits. Built from the
+ * current snapshot on first use, without reading anything; views with the same rules share it.
  */
 import { nameMatcher } from "@metier/base/text";
 import { dropOldest } from "@metier/base/turns";
@@ -17,11 +17,11 @@ interface NarrowingRules {
   readonly limits?: Partial<RunLimits> | undefined;
 }
 
-/** What of a `Metier` depends on the rules. */
+/** The parts of a `Metier` that depend on the rules. */
 export interface Narrowing {
   current(): MetierState;
   readonly disclosure: Tiers;
-  /** Whether a skill is there, but not by these rules. */
+  /** Whether a skill exists, but these rules hide it. */
   isHidden(name: string): boolean;
 }
 
@@ -30,7 +30,7 @@ interface NarrowingParts extends Pick<MetierParts, "current" | "given" | "profil
   readonly load: Remote["load"];
 }
 
-/** Enough for the plans of a product; one that is forgotten is made again. */
+/** Enough for the plans of a product; a dropped one is built again. */
 const MOST_KEPT = 100;
 
 export function createNarrowings(parts: NarrowingParts): (rules: NarrowingRules) => Narrowing {
@@ -45,7 +45,7 @@ export function createNarrowings(parts: NarrowingParts): (rules: NarrowingRules)
     if (allow === undefined && deny.length === 0 && Object.keys(limits).length === 0) return whole;
     const key = JSON.stringify([allow ?? null, deny, Object.entries(limits).sort()]);
     const narrowing = known.get(key) ?? narrow(parts, rules);
-    known.delete(key); // The last used one is the last in the order.
+    known.delete(key); // The most recently used one is last.
     known.set(key, narrowing);
     dropOldest(known, MOST_KEPT);
     return narrowing;
@@ -74,7 +74,7 @@ function narrow(parts: NarrowingParts, rules: Rules): Narrowing {
       ...createDisclosure({ ...parts, current }, load),
       async find(query, k = DEFAULT_HITS, options) {
         const { catalog } = current();
-        // The index of all is there already, or serves everybody from now on.
+        // The shared index exists already, or will serve everyone from now on.
         const hits = await parts.disclosure.find(query, parts.current().catalog.all.length, options);
         return hits.filter(({ name }) => catalog.has(name)).slice(0, k);
       },
@@ -90,19 +90,19 @@ function narrowState(state: MetierState, rules: Rules): MetierState {
   const skills = catalog.all.filter(isAllowed(rules));
   return {
     ...state,
-    catalog: new Catalog(skills, [], catalog.places), // What is said of other skills is not for it.
+    catalog: new Catalog(skills, [], catalog.places), // Diagnostics of other skills aren't for it.
     config: narrowConfig(state.config, rules),
   };
 }
 
-/** An empty list of allowed names allows nothing: whoever computed it meant just that. */
+/** An empty list of allowed names allows nothing: whoever computed it meant that. */
 function isAllowed({ allow, deny }: Rules): (skill: Skill) => boolean {
   const isDenied = nameMatcher(deny);
   const isNamed = allow && nameMatcher(allow);
   return ({ name }) => isDenied(name) === undefined && (isNamed === undefined || isNamed(name) !== undefined);
 }
 
-/** Asked again on use, of the name that the file has by then. */
+/** Checked again on use, with the name that the file has by then. */
 function narrowConfig(loaded: LoadedConfig, { allow, deny, limits }: Rules): LoadedConfig {
   const { skills, policyRuns } = loaded.config;
   const config: Config = {
@@ -117,7 +117,7 @@ function narrowConfig(loaded: LoadedConfig, { allow, deny, limits }: Rules): Loa
   return { ...loaded, config };
 }
 
-/** The policy is what no request goes beyond, so a view's limits stand there, too. */
+/** Requests can't exceed the policy, so a view's limits go there too. */
 function lowerRuns(policy: Config["policyRuns"], limits: Partial<RunLimits>): Config["policyRuns"] {
   const { timeoutMs, maxIterations, maxOutputBytes, maxTokens, maxCost } = limits;
   const timeoutSeconds = timeoutMs === undefined ? undefined : timeoutMs / 1000;

@@ -1,4 +1,7 @@
-/** Which options the calls have that only read: listings, instructions, files, filters. The compiler holds them to the types. */
+/**
+ * The options of calls that only read: listings, instructions, files, filters. The compiler checks them against the
+ * types.
+ */
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import type { ListingOptions, PlanOptions, SkillFilter } from "@metier/skills";
 import type { FindOptions, ResourceOptions } from "./disclosure.ts";
@@ -31,7 +34,7 @@ const CALLS = {
   find: FIND,
 } as const;
 
-/** The options as they are; throws `UsageError` with the code `option.unknown`. */
+/** Returns the options unchanged; throws `UsageError` with the code `option.unknown`. */
 export function checkReading<Options>(call: keyof typeof CALLS, options: Options): Options {
   checkKeys(call, options, CALLS[call]);
   return options;

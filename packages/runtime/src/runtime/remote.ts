@@ -1,6 +1,6 @@
 /**
- * What a `Metier` does with the MCP servers of its config: tells what is known of them, asks them again, approves their
- * skills, and fetches one when it is used. Nothing of it is loaded before it is asked.
+ * A `Metier`'s MCP servers: shows what is known about them, asks them again, approves their skills, and fetches a skill
+ * when it is used. Nothing is loaded before the first call.
  */
 
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -18,66 +18,66 @@ import type { RemoteOrigin, Skill } from "@metier/skills";
 import type { FileChange } from "@metier/skills/trust";
 import type { MetierParts, MetierState } from "./load-state.ts";
 
-/** The MCP servers of the config that offer skills: what they have, and which of it you trust. */
+/** The config's MCP servers that offer skills: what they have, and which skills you trust. */
 export interface Remote {
-  /** The servers that are switched on, by label. Asks none of them. */
+  /** The enabled servers, by label. Contacts none of them. */
   servers(): Promise<readonly RemoteStatus[]>;
-  /** Asks servers (all, unless some are named) what they offer. One that fails is one answer of many. */
+  /** Asks servers (all, or the named ones) what they offer. A server that fails doesn't affect the others. */
   refresh(labels?: readonly string[], options?: RemoteOptions): Promise<readonly RefreshOutcome[]>;
-  /** Makes a skill known that the list of its server lacks, by the URI of its `SKILL.md`. */
+  /** Adds a skill that its server doesn't list, by the URI of its `SKILL.md`. */
   add(label: string, uri: string): Promise<AddOutcome>;
-  /** Records that you trust a skill as its server declares it now; a change of any file ends it. */
+  /** Records that you trust a skill as its server declares it now; a change to any file ends that. */
   approve(name: string): Promise<ApprovedSkill>;
-  /** Takes approvals back and removes what was fetched: of one skill, or of a server by its label. */
+  /** Withdraws approvals and removes what was fetched: for one skill, or for a server by its label. */
   forget(target: string): Promise<ForgottenSkills>;
-  /** Fetches the files of a skill, if they are not here; any other skill is here. Throws `RemoteSkillError`. */
+  /** Fetches a skill's files if they aren't on this machine. Throws `RemoteSkillError`. */
   load(name: string): Promise<FetchedSkill>;
 }
 
 /** Options of `remote.refresh`. */
 export interface RemoteOptions {
-  /** Stops asking when it is aborted. */
+  /** Aborting it stops the request. */
   readonly signal?: AbortSignal;
 }
 
-/** What one server answered to `refresh`: its skills against what was known before, or what went wrong. */
+/** One server's answer to `refresh`: its skills compared with what was known, or the error. */
 export type RefreshOutcome = { readonly label: string } & (
   | {
       readonly ok: true;
-      /** How many skills the server offers that are taken. */
+      /** How many of the server's skills were accepted. */
       readonly skills: number;
-      /** Why others that it offers are not taken. */
+      /** Why others were not. */
       readonly refused: readonly Diagnostic[];
-      /** URIs that were not known before. */
+      /** URIs that are new. */
       readonly added: readonly string[];
-      /** URIs of skills that the server has changed. */
+      /** URIs of skills that the server changed. */
       readonly changed: readonly string[];
       /** URIs that the server no longer offers. */
       readonly removed: readonly string[];
-      /** Names of skills whose approval ended, because the server has changed them. */
+      /** Names of skills whose approval ended because the server changed them. */
       readonly revoked: readonly string[];
     }
   | { readonly ok: false; readonly diagnostic: Diagnostic }
 );
 
-/** What `add` answers with: the name that the skill has here, or why it was not taken. */
+/** The result of `add`: the skill's name here, or why it wasn't accepted. */
 export type AddOutcome =
   | { readonly ok: true; readonly name: string }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
 /** What `approve` recorded. */
 export interface ApprovedSkill {
-  /** The name that the skill has here. */
+  /** The skill's name here. */
   readonly name: string;
   /** The label of its server in the config. */
   readonly server: string;
   /** The URI of its `SKILL.md`. */
   readonly uri: string;
-  /** Of all its files as the server declares them: `sha256:` and hex digits. */
+  /** Digest of all its files as the server declares them: `sha256:` and hex digits. */
   readonly digest: string;
   /** How many files it has. */
   readonly files: number;
-  /** Against what was approved before, if anything was. */
+  /** Compared with the previous approval, if any. */
   readonly changes: readonly FileChange[];
 }
 
@@ -85,11 +85,11 @@ export interface ApprovedSkill {
 export interface FetchedSkill {
   /** The skill as the catalog has it now. */
   readonly skill: Skill;
-  /** What there was to say about the fetch; empty when there was nothing. */
+  /** Notes about the fetch; empty if there were none. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Asked before every use of a skill. */
+/** Called before every use of a skill. */
 export type ReadySkill = (skill: Skill, asksAgain: boolean) => Promise<RemoteReadiness>;
 
 const REFRESH: OptionKeys<RemoteOptions> = { signal: true };
@@ -107,7 +107,7 @@ export function createRemote(inputs: MetierParts): { readonly remote: Remote; re
   return { remote: { ...managing(inputs), load: (name) => load(name, inputs, ready) }, ready };
 }
 
-/** A second time where the server turned out to have changed it: then by what it declares now. */
+/** Tries a second time if the server turns out to have changed it, with what it declares now. */
 async function load(
   name: string,
   { current, reload }: MetierParts,
@@ -217,7 +217,7 @@ function requireServer(servers: readonly RemoteServer[], label: string): RemoteS
   throw new UsageError(`There is no MCP server \`${label}\`.`, {
     hint:
       labels.length > 0
-        ? `There are ${labels.join(", ")}.`
+        ? `Known servers: ${labels.join(", ")}.`
         : `Set \`command\` or \`url\` under \`[mcp.servers.${label}]\` in your config.`,
   });
 }
@@ -228,10 +228,10 @@ function requireRemote(
 ): { readonly skill: Skill; readonly remote: RemoteOrigin } {
   const skill = catalog.require(name);
   if (skill.remote) return { skill, remote: skill.remote };
-  throw new UsageError(`\`${name}\` is no skill of an MCP server.`, {
+  throw new UsageError(`\`${name}\` is not a skill of an MCP server.`, {
     hint: forReader({
-      command: `\`metier trust ${name}\` trusts a skill of this machine.`,
-      program: "A skill of this machine is trusted by `trustedPaths`.",
+      command: `To trust a skill on this machine, use \`metier trust ${name}\`.`,
+      program: "To trust a skill on this machine, use `trustedPaths`.",
     }),
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What a `Metier` does with a skill: prepare, activate, run. The stages behind it (models, tools, sandbox) are loaded by
- * the first call, so that whoever only reads skills does not pay for them.
+ * Prepares, activates and runs skills for a `Metier`. The stages behind it (models, tools, sandbox) are loaded by the
+ * first call, so reading skills doesn't pay for them.
  */
 import { openHostCalls } from "@metier/base/diagnostic";
 import { presentFields } from "@metier/base/json";
@@ -55,24 +55,24 @@ import { checkReading } from "./reading-options.ts";
 import type { ReadySkill } from "./remote.ts";
 import type { ScanGate } from "./scanning.ts";
 
-/** What is done with skills: check and run them, and offer them to a model. */
+/** Checks and runs skills, and offers them to a model. */
 export interface Running {
-  /** Whether and how a skill would be carried out, by all checks; no model is asked. */
+  /** Whether and how a skill would run, after all checks; asks no model. */
   prepare(request: RunRequest): Promise<PrepareOutcome>;
   /**
-   * The skill's text for the caller's own conversation; one that says `context: fork` is run instead, or refused where
+   * The skill's text for the caller's own conversation; a skill with `context: fork` runs instead, or is refused if
    * `canRun` is `false`.
    */
   activate(
     request: RunRequest,
     options?: {
-      /** Whether a skill that forks is run. Default: `true`. */
+      /** Whether to run a skill that forks. Default: `true`. */
       readonly canRun?: boolean;
     },
   ): Promise<InvokeOutcome>;
-  /** Inline or isolated, as the skill and `skills.default-execution` say: what a `use_skill` tool does. */
+  /** Inline or isolated, depending on the skill and `skills.default-execution`: what a `use_skill` tool does. */
   invoke(request: RunRequest): Promise<InvokeOutcome>;
-  /** Runs a skill in isolation, whatever it says. Refusals, limits and faults are results. */
+  /** Runs a skill in isolation, whatever it declares. Refusals, limits and errors are results. */
   run<const Output extends GivenSchema | undefined = undefined>(
     request: RunRequest<Output>,
   ): Promise<ResultFor<Output>>;
@@ -80,16 +80,13 @@ export interface Running {
   start<const Output extends GivenSchema | undefined = undefined>(
     request: RunRequest<Output>,
   ): RunHandle<ResultFor<Output>>;
-  /**
-   * `use_skill` for a program with a loop of its own, one for each conversation; `undefined` when there is no skill a
-   * model may use.
-   */
+  /** `use_skill` for a program with its own loop, one per conversation; `undefined` if models may use no skill. */
   useSkillTool(options?: ConversationToolOptions): ConversationTool | undefined;
-  /** The skills a model may use for this caller, as skill tools ask for them. Default: for nobody in particular. */
+  /** The skills a model may use for this caller, as skill tools expect them. Default: for nobody in particular. */
   skillLibrary(caller?: Caller): SkillLibrary;
   /**
-   * All of it for a program with a loop of its own, one for each conversation: text for the system prompt, the tools,
-   * and one way to call them. Only skills that `caller` may use are in it. The adapters are made from this.
+   * Everything for a program with its own loop, one per conversation: text for the system prompt, the tools, and one
+   * function to call them. It has only skills that `caller` may use. The adapters build on this.
    *
    * @example
    * ```ts
@@ -108,23 +105,23 @@ export interface Running {
    * ```
    */
   chat(options?: ChatOptions): Promise<Chat>;
-  /** Runs one script of a skill in its sandbox, without a model. Refusals, limits and faults are results. */
+  /** Runs one script of a skill in its sandbox, without a model. Refusals, limits and errors are results. */
   script(request: ScriptRequest): Promise<ScriptResult>;
-  /** What a skill keeps over its runs, by key. Throws `SkillNotFoundError`. */
+  /** What a skill keeps between runs, by key. Throws `SkillNotFoundError`. */
   store(skill: string, options?: StoreOptions): SkillStore;
   /** What `run` would do, without asking a model or running anything. */
   plan(request: RunRequest): Promise<PlannedRun>;
   /**
-   * What a skill wants to have installed; with `build`, the Python and Node packages that a trusted one locks are
-   * installed now instead of on its first use. A name that is not known throws `SkillNotFoundError`.
+   * What a skill needs installed; with `build`, installs the Python and Node packages that a trusted skill locks now
+   * instead of on first use. An unknown name throws `SkillNotFoundError`.
    */
   setUp(skill: string, options?: SetUpOptions): Promise<SkillSetUp>;
 }
 
-/** What an adapter needs: a `Metier`, or the view of one user. */
+/** What an adapter needs: a `Metier`, or one user's view. */
 export type OffersSkills = Pick<Running, "offerSkills">;
 
-/** What `plan` answers with: the outline of the run, or the result that says why there would be none. */
+/** The result of `plan`: the outline of the run, or the result that says why it would be refused. */
 export type PlannedRun =
   | { readonly ok: true; readonly outline: RunOutline }
   | { readonly ok: false; readonly result: RunResult };
@@ -136,11 +133,11 @@ export interface RunningInputs extends Omit<MetierParts, "cwd"> {
   readonly ready: ReadySkill;
   readonly options: RunningOptions;
   readonly capabilities: RunCapabilities;
-  /** Read once for each snapshot, for everybody. */
+  /** Read once per snapshot, for everyone. */
   agents(): Promise<LoadedAgents>;
-  /** What runs work on, and what else everything that is run here has. */
+  /** The folder runs work on, and what else all runs here share. */
   readonly had: Pick<RunHost, "cwd" | "env" | "budget" | "onlyTools" | "ownModels">;
-  /** Whether a skill of this name is there, but not for whoever asks here: then nothing new is looked for. */
+  /** Whether a skill with this name exists, but is hidden from this caller: then nothing is reloaded. */
   isHidden?(name: string): boolean;
   readonly keeping: RunKeeping;
 }
@@ -181,7 +178,7 @@ export function createRunning(
 
 type Requests = Pick<Running, "prepare" | "activate" | "invoke" | "run" | "start" | "script" | "plan">;
 
-/** What is asked for by a request: each is checked before anything is loaded. */
+/** Everything that takes a request: each is checked before anything is loaded. */
 function answerRequests(host: RunHost): Requests {
   const start = startOn(host);
   return {
@@ -237,20 +234,20 @@ function createSetUp(inputs: RunningInputs, host: RunHost): Running["setUp"] {
   };
 }
 
-/** Starts runs of this host, each in the background. */
+/** Starts runs of this host in the background. */
 function startOn(host: RunHost): Running["start"] {
   return <Output extends GivenSchema | undefined>(request: RunRequest<Output>) => {
     const runId = createRunId();
     const { signal, onEvent, follow } = openHandle(runId, request.signal, foldersOf(host));
     const tell: RunRequest["onEvent"] = (event) => {
       onEvent(event);
-      return request.onEvent?.(event); // Whoever calls it hears of its fault, also by a promise.
+      return request.onEvent?.(event); // Returned, so that a rejected promise is noticed too.
     };
     return follow(runOn(host, { ...request, signal, onEvent: tell }, runId));
   };
 }
 
-/** What every run needs is kept, since Node looks a module up again at every `import()`. */
+/** What every run needs is cached, because Node resolves a module again at every `import()`. */
 const loadRun = once(async () => {
   const { invokeSkill, resultOf } = await import("@metier/run/engine");
   return { invokeSkill, resultOf };
@@ -263,10 +260,10 @@ async function runOn<Output extends GivenSchema | undefined>(
 ): Promise<ResultFor<Output>> {
   const { invokeSkill, resultOf } = await loadRun();
   const result = resultOf(await invokeSkill(request, host, { asked: "isolated", runId }), runId);
-  return result as ResultFor<Output>; // The run holds its answer to the schema that gives it this type.
+  return result as ResultFor<Output>; // The run checks its answer against the schema that gives it this type.
 }
 
-/** What the running stage is given of everything else. */
+/** What the run stage gets from the rest. */
 function createHost(inputs: RunningInputs): RunHost {
   const { current, disclosure, scanGate, options, places, base, environment, capabilities } = inputs;
   const host: RunHost = {
@@ -305,7 +302,7 @@ async function readCommands({ roots, embedding, grants, config }: MetierState): 
   return loadCommands({ roots, embedding, folderGrants: grants.folders, trustedPaths });
 }
 
-/** Named agents of the current snapshot, read when they are first asked for. */
+/** Agents of the current snapshot, read on first use. */
 export function followAgents(
   current: () => MetierState,
   given: readonly GivenAgent[] = [],
@@ -325,7 +322,7 @@ async function readAgents(state: MetierState, given: readonly GivenAgent[]): Pro
   return loadAgents({ roots, embedding, folderGrants: grants.folders, trustedPaths, given });
 }
 
-/** How a name becomes the skill that its file is now. */
+/** Resolves a name to the skill as its file is now. */
 function skillSources({ current, reload, given, profile, ready }: RunningInputs): SkillSources {
   const bodyOf: SkillSources["bodyOf"] = (skill) =>
     given().find(({ name }) => name === skill.name)?.instructions;

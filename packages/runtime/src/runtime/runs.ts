@@ -1,4 +1,4 @@
-/** `metier.runs`: the runs that are kept, for the program that started them: listed, read and deleted, by user. */
+/** `metier.runs`: the kept runs, for the program that started them: list, read and delete them, by user. */
 import { UsageError } from "@metier/base/errors";
 import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { showValue } from "@metier/base/text";
@@ -12,18 +12,18 @@ import {
 } from "@metier/run/events";
 import { kindOf } from "@metier/skills";
 
-/** A moment: a `Date`, milliseconds since 1970, or a text that `Date` reads, such as `2026-11-16`. */
+/** A time: a `Date`, milliseconds since 1970, or a string that `Date` parses, such as `2026-11-16`. */
 export type Moment = Date | number | string;
 
-/** Which runs are listed: those that fit everything that is given. */
+/** Which runs to list: those that match every given field. */
 export interface RunFilter extends Omit<RunQuery, "since" | "before"> {
-  /** That began then or later. */
+  /** Started at or after this time. */
   readonly since?: Moment | undefined;
-  /** That began earlier. */
+  /** Started before this time. */
   readonly before?: Moment | undefined;
 }
 
-/** Which runs are deleted: at least one of these has to be given, and all that are given have to fit. */
+/** Which runs to delete: at least one field is required, and runs must match all given fields. */
 export type RunSelection = (
   | { readonly userId: string }
   | { readonly tenantId: string }
@@ -33,21 +33,21 @@ export type RunSelection = (
   RunConditions;
 
 interface RunConditions {
-  /** Of this user; with `tenantId`, of this one's alone. */
+  /** Of this user; with `tenantId`, only within that tenant. */
   readonly userId?: string | undefined;
   /** Of all users of this tenant. */
   readonly tenantId?: string | undefined;
-  /** The run of this id. */
+  /** The run with this id. */
   readonly runId?: string | undefined;
-  /** That began earlier. */
+  /** Started before this time. */
   readonly before?: Moment | undefined;
 }
 
-/** Whose run it has to be. */
+/** Who must own the run. */
 export type RunOwner = Pick<RunConditions, "userId" | "tenantId">;
 
 /**
- * The runs that are kept, wherever that is.
+ * The kept runs, wherever they are stored.
  *
  * @example
  * ```ts
@@ -57,13 +57,13 @@ export type RunOwner = Pick<RunConditions, "userId" | "tenantId">;
  * ```
  */
 export interface Runs {
-  /** The newest first; turns of a chat and nested runs are runs of their own. */
+  /** Newest first; chat turns and nested runs count as runs. */
   list(filter?: RunFilter): Promise<readonly KeptRun[]>;
-  /** One run with its events; `undefined` when it is not kept, or is not of this user. */
+  /** One run with its events; `undefined` if it isn't kept or isn't this user's. */
   get(runId: string, owner?: RunOwner): Promise<KeptRunLog | undefined>;
   /**
-   * Deletes runs with their events and work folders, and answers with how many. A run that is under way in this process
-   * stays; cancel it first.
+   * Deletes runs with their events and work folders, and returns how many. A run in progress in this process stays;
+   * cancel it first.
    */
   delete(which: RunSelection): Promise<number>;
 }
@@ -80,7 +80,7 @@ const FILTER: OptionKeys<RunFilter> = {
 const OWNER: OptionKeys<RunOwner> = { userId: true, tenantId: true };
 const SELECTION: OptionKeys<RunConditions> = { ...OWNER, runId: true, before: true };
 
-/** `view`: only the runs of this user are there, whatever is asked for; without a tenant, only those of none. */
+/** `view`: only this user's runs exist, whatever is requested; without a tenant, only those without one. */
 export function createRuns(keeping: RunKeeping, view?: RunOwner): Runs {
   const isSeen = (run: RunOwner): boolean =>
     view === undefined || (run.userId === view.userId && run.tenantId === view.tenantId);
@@ -138,7 +138,7 @@ export function createRuns(keeping: RunKeeping, view?: RunOwner): Runs {
   };
 }
 
-/** Everything that is asked for has to be so. */
+/** Every requested field must match. */
 function fitsOwner(run: RunOwner, { userId, tenantId }: RunOwner): boolean {
   return (
     (userId === undefined || run.userId === userId) && (tenantId === undefined || run.tenantId === tenantId)
@@ -158,11 +158,11 @@ function describeRun(runId: string, events: readonly KeptRunLog["events"][number
   return { runId, status, startedAt, userId, tenantId, ...told, capabilityCalls, text, events };
 }
 
-/** A program in JavaScript may give anything, and what does not restrict would reach all runs. */
+/** A JavaScript program may pass anything, and a value that doesn't restrict would match all runs. */
 function readText(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string" && value !== "") return value;
-  throw new UsageError(`\`${name}\` is ${value === "" ? "empty" : kindOf(value)}; allowed is a text.`);
+  throw new UsageError(`\`${name}\` is ${value === "" ? "empty" : kindOf(value)}; it must be a string.`);
 }
 
 function readMoment(name: string, value: unknown): Date | undefined {
@@ -171,13 +171,13 @@ function readMoment(name: string, value: unknown): Date | undefined {
   const moment = isKnown ? new Date(value) : undefined;
   if (moment && !Number.isNaN(moment.getTime())) return moment;
   throw new UsageError(
-    `\`${name}\` is ${showValue(value instanceof Date ? "Invalid Date" : value)}, which is no moment.`,
-    { hint: "Give a `Date`, milliseconds since 1970, or a text such as `2026-11-16`." },
+    `\`${name}\` is ${showValue(value instanceof Date ? "Invalid Date" : value)}, which is not a time.`,
+    { hint: "Pass a `Date`, milliseconds since 1970, or a string such as `2026-11-16`." },
   );
 }
 
 function readLimit(limit: unknown): number | undefined {
   if (limit === undefined || (Number.isInteger(limit) && Number(limit) > 0))
     return limit as number | undefined;
-  throw new UsageError(`\`limit\` is ${showValue(limit)}; allowed is a whole number above 0.`);
+  throw new UsageError(`\`limit\` is ${showValue(limit)}; it must be a whole number above 0.`);
 }

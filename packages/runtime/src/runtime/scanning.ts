@@ -1,6 +1,6 @@
 /**
- * How a `Metier` looks skills over for dangers: those it knows, by name, and whatever skills lie at a path; and whether
- * the scan keeps an untrusted skill from being used, by the config as it is now.
+ * Scans skills for dangers: known skills by name, and any skills at a path. Also decides, by the current config,
+ * whether findings block an untrusted skill.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -11,30 +11,30 @@ import type { Skill } from "@metier/skills";
 import type { MetierParts } from "./load-state.ts";
 import type { ReadySkill, Remote } from "./remote.ts";
 
-/** How skills are looked over for dangers. */
+/** Scans skills for dangers. */
 export interface Scanning {
   /**
-   * Looks over all files of skills by static rules; nothing of them is executed. A text that is there as a path, or has a
-   * slash, is a path: of a skill or a folder of skills. Anything else is a name. Default: every usable skill.
+   * Checks all files of skills with static rules; executes nothing. A string that exists as a path, or contains a
+   * slash, is a path to a skill or a folder of skills. Anything else is a name. Default: every usable skill.
    */
   scan(asked?: string | readonly string[], options?: ScanOptions): Promise<PathsReport>;
 }
 
 interface ScanOptions {
-  /** Told before each skill. While skills are named as well as paths, how many there are in all is not known: no `total`. */
+  /** Called before each skill. If both names and paths are given, the number of skills isn't known: no `total`. */
   onProgress?(step: {
     /** What is being done, in words. */
     readonly what: string;
     /** How much of it is done. */
     readonly done: number;
-    /** How much there is; absent when nobody knows yet. */
+    /** The total; absent if not known yet. */
     readonly total?: number | undefined;
   }): unknown;
 }
 
 const SCAN_OPTIONS: OptionKeys<ScanOptions> = { onProgress: true };
 
-/** `load` fetches the files of a skill that is not here. */
+/** `load` fetches the files of a skill that aren't on this machine. */
 export function createScanning(
   { current, cwd, cacheFolder }: MetierParts,
   load: Remote["load"],
@@ -66,7 +66,7 @@ export function createScanning(
   };
 }
 
-/** A skill's own name among `knownNames` is not held against it. */
+/** A skill's own name in `knownNames` doesn't count against it. */
 async function scanKnown(
   skills: readonly Skill[],
   options: { readonly knownNames: readonly string[]; readonly ignore: readonly string[] },
@@ -89,7 +89,7 @@ async function scanKnown(
   }
 }
 
-/** Where everything is looked over, no server is asked for what was not fetched yet. */
+/** When everything is scanned, no server is asked for files that weren't fetched yet. */
 function isHere({ remote, location }: Skill): boolean {
   return remote === undefined || existsSync(location);
 }
@@ -97,13 +97,13 @@ function isHere({ remote, location }: Skill): boolean {
 export interface ScanGate {
   /** `skill` has the trust that was decided for this use. */
   heldBack(skill: Skill): Promise<HeldSkill | undefined>;
-  /** The same in words for a model, of a skill as the catalog knows it. */
+  /** The same in words for a model, for a skill as the catalog knows it. */
   whyHeld(skill: Skill): Promise<string | undefined>;
 }
 
 export function createScanGate({ current, cacheFolder }: MetierParts, ready: ReadySkill): ScanGate {
   const heldBack: ScanGate["heldBack"] = async (skill) => {
-    if (skill.remote && !existsSync(skill.location)) return undefined; // Without files it is refused as unreadable.
+    if (skill.remote && !existsSync(skill.location)) return undefined; // Without files, it is refused as unreadable.
     const { holdBack } = await import("@metier/scan/engine");
     const { readScanPolicy } = await import("@metier/scan/engine");
     const { config, catalog } = current();

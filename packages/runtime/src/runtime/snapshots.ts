@@ -1,7 +1,6 @@
 /**
- * The current snapshot of a `Metier`, and everything that replaces it: reading anew, discovery, registration. One change
- * after the other, so that two at once cannot lose each other; on failure, or for a registration that is refused, the old
- * snapshot stays.
+ * The current snapshot of a `Metier`, and everything that replaces it: reload, discovery, registration. Changes happen
+ * one at a time, so none is lost; if one fails or a registration is refused, the old snapshot stays.
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
@@ -43,7 +42,7 @@ import type { MetierOptions } from "./metier-options.ts";
 export interface Snapshots {
   current(): MetierState;
   reload(): Promise<Catalog>;
-  /** The skills that are new. */
+  /** Returns the new skills. */
   discover(): Promise<readonly Skill[]>;
   register(registration: Registration): Promise<Skill>;
   deregister(name: string): Promise<void>;
@@ -62,7 +61,7 @@ export async function openSnapshots(inputs: LoadInputs): Promise<Snapshots> {
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <Value>(change: () => Promise<Value>): Promise<Value> => {
     const next = turn.then(change);
-    turn = next.catch(() => undefined); // Whoever asked for the change gets its fault; the next one goes ahead.
+    turn = next.catch(() => undefined); // Whoever requested the change gets its error; the next change proceeds.
     return next;
   };
   return {
@@ -92,7 +91,7 @@ export async function openSnapshots(inputs: LoadInputs): Promise<Snapshots> {
         const registered = state.registered.filter((entry) => !isRegisteredAs(name, entry, state.catalog));
         if (registered.length === state.registered.length) {
           throw new SkillNotFoundError(name, undefined, {
-            hint: "Only a registered skill can be taken away again.",
+            hint: "Only a registered skill can be removed.",
           });
         }
         state = await load({ ...state, registered });
@@ -118,34 +117,34 @@ function refuseConflicts({ all, diagnostics }: Catalog): void {
   const paths = [loser?.shadowedBy?.location ?? "", conflict.path];
   throw new SkillConflictError(
     loser?.name ?? "",
-    paths.map((path) => path || "given as an object"),
+    paths.map((path) => path || "passed as an object"),
   );
 }
 
-/** What a program names a skill by, as an absolute path or an object. */
+/** How a program names a skill: an absolute path or an object. */
 export function toRegistration(skill: unknown, home: string, cwd: string): Registration {
   const path = skill instanceof URL ? toPath(skill) : skill;
   if (typeof path === "string" && path.trim() !== "") return expandPath(path, home, cwd);
   if (typeof path === "object" && path !== null) return path as Registration;
-  throw new UsageError(`A skill is named by a path, a \`file:\` URL or an object; this is ${kindOf(path)}.`);
+  throw new UsageError(`A skill must be a path, a \`file:\` URL or an object, not ${kindOf(path)}.`);
 }
 
 function toPath(url: URL): string {
   try {
     return fileURLToPath(url);
   } catch (cause) {
-    throw new UsageError(`\`${url}\` is not the URL of a file.`, {
+    throw new UsageError(`\`${url}\` is not a file URL.`, {
       cause,
       hint: "Use a path or a `file:` URL.",
     });
   }
 }
 
-/** Throws for a path below which lies a file that is in the catalog already, by whatever path. */
+/** Throws for a path that contains a file already in the catalog, under any path. */
 function refuseKnown({ catalog, roots, config }: MetierState, registration: Registration): void {
   if (typeof registration !== "string") {
     const [same] = skillsBroughtBy(registration, catalog).filter(({ source }) => source);
-    if (same) throw new SkillConflictError(same.name, [same.location, "given as an object"]);
+    if (same) throw new SkillConflictError(same.name, [same.location, "passed as an object"]);
     return;
   }
   const knownRoots = roots.map(({ path }) => realPathOr(path));
@@ -155,11 +154,11 @@ function refuseKnown({ catalog, roots, config }: MetierState, registration: Regi
   const known = catalog.all.find(({ location }) => location !== "" && files.has(realPathOr(location)));
   if (known === undefined) return;
   throw new SkillConflictError(known.name, [known.location, registration], {
-    hint: "It is in the catalog already.",
+    hint: "It is already in the catalog.",
   });
 }
 
-/** Throws what a caller of `register` must know; answers with the skill when all is well. */
+/** Throws what a caller of `register` must know; otherwise returns the skill. */
 function requireRegistered(
   { catalog, config }: Pick<MetierState, "catalog" | "config">,
   registration: Registration,
@@ -177,13 +176,13 @@ function requireRegistered(
   if (others.length > 0) {
     throw new SkillConflictError(
       skill.name,
-      [skill, ...others].map(({ location }) => location || "given as an object"),
+      [skill, ...others].map(({ location }) => location || "passed as an object"),
     );
   }
   return skill;
 }
 
-/** Whether a registration stands behind this name. A folder that another source took over still does for what is in it. */
+/** Whether this name comes from a registration, even if another source took over its folder. */
 function isRegisteredAs(name: string, registration: Registration, catalog: Catalog): boolean {
   const brought = skillsBroughtBy(registration, catalog);
   const below = isWithin(registration);
@@ -209,7 +208,7 @@ function isGiven({ location, source }: Skill): boolean {
   return location === "" || source?.source === PROGRAM_SOURCE;
 }
 
-/** By the path as registered, or as the policy narrows it: to real paths. */
+/** By the registered path, or as the policy narrows it, by real path. */
 function isWithin(registration: Registration): (path: string) => boolean {
   if (typeof registration !== "string") return () => false;
   const real = realPathOr(registration);
@@ -223,7 +222,7 @@ function policyRefusal({ diagnostics }: LoadedConfig, path: string): Error | und
   return dropped && new SkillError(dropped.message, "skill.error", { hint: dropped.hint });
 }
 
-/** Why a path brings no skill. */
+/** Why a path has no skill. */
 export function pathRefusal({ diagnostics }: Catalog, path: string): Error {
   const name = basename(path);
   if (!existsSync(path)) return new SkillNotFoundError(name, path);

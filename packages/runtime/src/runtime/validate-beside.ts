@@ -1,6 +1,6 @@
 /**
- * Whether skills are as they must be, with the files that authors keep beside them, checked by those who read them: evals,
- * queries and test files. The library and the command line validate by this.
+ * Validates skills together with the files that authors keep next to them, with the code that reads them: evals,
+ * queries and test files. Used by the library and the command line.
  */
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -14,12 +14,12 @@ import {
   validatePaths,
 } from "@metier/skills";
 
-/** `paths` are absolute: of skill files, skill folders, or trees of them. */
+/** `paths` are absolute: skill files, skill folders, or trees of them. */
 export async function validateWhole(paths: readonly string[], profile: Profile): Promise<ValidationReport> {
   return withFilesBeside(await validatePaths(paths, profile, { loadCounter: loadTokenCounter }), profile);
 }
 
-/** Loads what reads such files only for skills that have some. */
+/** Loads the readers of such files only for skills that have some. */
 async function withFilesBeside(report: ValidationReport, profile: Profile): Promise<ValidationReport> {
   const results: ValidationResult[] = [];
   for (const result of report.results) results.push(await checkBeside(result, profile));
@@ -29,7 +29,7 @@ async function withFilesBeside(report: ValidationReport, profile: Profile): Prom
 
 async function checkBeside(result: ValidationResult, profile: Profile): Promise<ValidationResult> {
   const directory = dirname(result.path);
-  // A flat skill shares its folder with others: only the tests that bear its name are its own.
+  // A flat skill shares its folder with others: only tests with its name belong to it.
   const isFolder = /^skill\.md$/i.test(basename(result.path));
   const hasEvals =
     isFolder && (existsSync(join(directory, "evals")) || existsSync(join(directory, "eval_queries.json")));

@@ -1,6 +1,6 @@
 /**
- * What a program says of one user or tenant to `metier.for`. Whatever is wrong is thrown at once: a view with a slip in it
- * would restrict less than was meant, or serve somebody else.
+ * The options of `metier.for`, for one user or tenant. Errors throw immediately: a view with a typo would restrict less
+ * than intended, or serve someone else.
  */
 import { UsageError } from "@metier/base/errors";
 import { isJsonObject } from "@metier/base/json";
@@ -11,19 +11,19 @@ import type { AskApproval, AskUser, Caller, GivenTool, RunLimits, SearchProvider
 import type { GivenModels, OwnModels } from "@metier/run/model";
 import { kindOf } from "@metier/skills";
 
-/** The most that runs of a view may use, whatever they ask for; each can only be lowered by a request. */
+/** The most that runs of a view may use, whatever they request; a request can only lower them. */
 export interface ViewLimits extends RunLimits {
-  /** Of everything that is run by this view together, chats included, for as long as the program keeps the view. */
+  /** For everything this view runs in total, including chats, while the program keeps the view. */
   readonly maxTotalTokens: number;
   /** The same in US dollars, or in the currency of the configured prices. */
   readonly maxTotalCost: number;
 }
 
-/** Where the user's message came from: what skills that are only for some chats are held against. */
+/** Where the user's message came from; skills that are only for some chats are checked against it. */
 export type ViewChat = Omit<Caller, "userId" | "tenantId" | "isLocal">;
 
 /**
- * Options of `metier.for`: who the user is, and what is theirs. Only `userId` is needed.
+ * Options of `metier.for`: who the user is, and what is theirs. Only `userId` is required.
  *
  * @example
  * ```ts
@@ -34,38 +34,41 @@ export type ViewChat = Omit<Caller, "userId" | "tenantId" | "isLocal">;
  * ```
  */
 export interface ViewOptions {
-  /** Whom everything is done for. Data, chats, accounts and runs are theirs alone. */
+  /** The user. Data, chats, accounts and runs are theirs alone. */
   readonly userId: string;
-  /** Whose user it is: the same `userId` in two tenants is two users. */
+  /** The user's tenant: the same `userId` in two tenants is two users. */
   readonly tenantId?: string | undefined;
-  /** What their runs see and work on. Default: that of `createMetier`; with neither, runs have only folders of their own. */
+  /**
+   * The folder their runs see and work on. Default: that of `createMetier`; without either, runs only have their own
+   * folders.
+   */
   readonly cwd?: string | undefined;
   /** Whether trusted runs may write to `cwd`. Default: no. */
   readonly write?: boolean | undefined;
-  /** Values for variables that skills declare, over those of the config. All are secret, and no other view has them. */
+  /** Values for variables that skills declare; they override the config. All are secret, and no other view has them. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Models by alias, over those of `createMetier`: with the user's own keys, for instance. */
+  /** Models by alias; they override those of `createMetier`, for example with the user's own keys. */
   readonly models?: GivenModels | undefined;
-  /** Providers of models that are theirs, and what of this machine's models they may use. Default: all of the latter. */
+  /** Their own model providers, and which of this machine's models they may use. Default: all of the latter. */
   readonly ownModels?: OwnModels | undefined;
-  /** Tools of their runs, beside those of `createMetier`. */
+  /** Tools for their runs, in addition to those of `createMetier`. */
   readonly tools?: readonly GivenTool[] | undefined;
   /**
-   * The only tools that their runs may call, of those that they may call at all: names, or patterns as in `allowed-tools`. It
-   * takes away, and allows nothing that would be asked for otherwise. An empty list: none.
+   * The only tools their runs may call, among those they may call at all: names, or patterns as in `allowed-tools`. It
+   * only removes tools, and never skips an approval. An empty list: none.
    */
   readonly onlyTools?: readonly string[] | undefined;
-  /** Makes `web_search` a tool of their runs. Default: that of `createMetier`. */
+  /** Adds the tool `web_search` to their runs. Default: that of `createMetier`. */
   readonly search?: SearchProvider | undefined;
-  /** Globs over names: the only skills there are for them, of those that may be used at all. An empty list: none. */
+  /** Globs over names: the only skills they have, among those that may be used at all. An empty list: none. */
   readonly allow?: readonly string[] | undefined;
-  /** Globs over names: skills that are not there for them. Wins over `allow`. */
+  /** Globs over names: skills hidden from them. Overrides `allow`. */
   readonly deny?: readonly string[] | undefined;
-  /** The most that their runs may use. Default: what the config says. */
+  /** The most their runs may use. Default: the config's limits. */
   readonly limits?: Partial<ViewLimits> | undefined;
-  /** `all`: yes to every question the tool policy would ask. Default: nobody can be asked, so no. */
+  /** `all`: yes to every approval. Default: nobody can be asked, so no. */
   readonly approve?: "all" | AskApproval | undefined;
-  /** Makes `ask_user` a tool of their runs. */
+  /** Adds the tool `ask_user` to their runs. */
   readonly askUser?: AskUser | undefined;
   /** Asked before a capability changes something. Default: that of `createMetier`. */
   readonly confirm?: ConfirmMutation | undefined;
@@ -80,13 +83,13 @@ interface OptionType {
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
-/** A control character is no part of a name, and a NUL ends one in other programs. */
+/** A control character isn't part of a name, and a NUL ends one in other programs. */
 const NAME: OptionType = {
-  allowed: "a text that is not empty and has no control characters",
+  allowed: "a non-empty string without control characters",
   accepts: (value) => isText(value) && !/[\p{Cc}\p{Surrogate}]/u.test(value),
 };
 const TEXTS: OptionType = {
-  allowed: "a list of texts",
+  allowed: "a list of strings",
   accepts: (value) => Array.isArray(value) && value.every(isText),
 };
 const OBJECT: OptionType = { allowed: "an object", accepts: isJsonObject };
@@ -98,7 +101,7 @@ const OPTIONS: Readonly<Record<keyof ViewOptions, OptionType>> = {
   cwd: { allowed: "the path of a folder", accepts: isText },
   write: { allowed: "`true` or `false`", accepts: (value) => typeof value === "boolean" },
   env: {
-    allowed: "an object of texts by name",
+    allowed: "an object of strings by name",
     accepts: (value) => isJsonObject(value) && Object.values(value).every((one) => typeof one === "string"),
   },
   models: OBJECT,
@@ -141,22 +144,22 @@ const CHAT: OptionKeys<ViewChat> = {
   timezone: true,
 };
 
-/** Throws `UsageError` for what is not known, not allowed or missing. Reads nothing from the disk. */
+/** Throws `UsageError` for anything unknown, invalid or missing. Reads nothing from disk. */
 export function checkView(options: ViewOptions): void {
   checkKeys("metier.for", options, OPTIONS);
   if (options?.userId === undefined) {
-    throw new UsageError("`metier.for` was not told for whom: `userId` is missing.", {
-      hint: "Give the id by which your program knows the user: `metier.for({ userId: … })`.",
+    throw new UsageError("`metier.for` needs a user: `userId` is missing.", {
+      hint: "Pass the id your program uses for the user: `metier.for({ userId: … })`.",
     });
   }
   for (const [name, value] of Object.entries(options)) {
     const { allowed, accepts } = OPTIONS[name as keyof ViewOptions];
     if (value === undefined || accepts(value)) continue;
-    // The values of `env` are secrets: only their names are told.
+    // The values of `env` are secrets: only their names are shown.
     const wrong = name === "env" && isJsonObject(value) ? wrongVariable(value) : undefined;
     const shown = typeof value === "string" ? showValue(value) : kindOf(value);
     throw new UsageError(
-      wrong ?? `The option \`${name}\` of \`metier.for\` is ${shown}; allowed is ${allowed}.`,
+      wrong ?? `The option \`${name}\` of \`metier.for\` is ${shown}; it must be ${allowed}.`,
     );
   }
   checkKeys("metier.for({ chat })", options.chat, CHAT);
@@ -171,5 +174,5 @@ export function checkView(options: ViewOptions): void {
 
 function wrongVariable(env: Readonly<Record<string, unknown>>): string {
   const [name = "", value] = Object.entries(env).find(([, one]) => typeof one !== "string") ?? [];
-  return `\`env.${name}\` of \`metier.for\` is ${kindOf(value)}; allowed is a text.`;
+  return `\`env.${name}\` of \`metier.for\` is ${kindOf(value)}; it must be a string.`;
 }

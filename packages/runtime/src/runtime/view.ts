@@ -1,6 +1,6 @@
 /**
- * A `Metier` for one user: everything that reads and runs, bound to who they are and to what is theirs. Views share the
- * snapshot and everything that is read for it; making one reads nothing. Nothing of one view reaches another.
+ * A `Metier` for one user: everything that reads and runs, bound to the user and what is theirs. Views share the
+ * snapshot and everything read for it; creating one reads nothing. Views are isolated from each other.
  */
 import { resolve } from "node:path";
 import { UsageError } from "@metier/base/errors";
@@ -36,7 +36,7 @@ import { createRuns, type Runs } from "./runs.ts";
 import { checkView, type ViewOptions } from "./view-options.ts";
 
 /**
- * What `metier.for` answers with. The methods are those of `Metier`; a `caller` they are given may not be another user.
+ * Returned by `metier.for`. The methods are those of `Metier`; a `caller` passed to them must not be another user.
  *
  * @example
  * ```ts
@@ -61,51 +61,51 @@ export interface MetierView
       | "script"
       | "plan"
     > {
-  /** Whom everything is done for. */
+  /** The user that everything is done for. */
   readonly userId: string;
-  /** Whose user it is. */
+  /** The user's tenant. */
   readonly tenantId?: string | undefined;
-  /** What this view has used so far, with everything it started; `limits.maxTotalTokens` and `maxTotalCost` hold it. */
+  /** What this view and everything it started have used; limited by `limits.maxTotalTokens` and `maxTotalCost`. */
   readonly budget: Pick<Budget, "usage" | "cost" | "isPriced" | "reached">;
   /** What providers do for this user. */
   readonly capabilities: ViewCapabilities;
-  /** The runs of this user that are kept: nobody else's are listed, read or deleted. */
+  /** This user's kept runs: nobody else's are listed, read or deleted. */
   readonly runs: Runs;
-  /** The skills a model may use for this user, as skill tools ask for them. */
+  /** The skills a model may use for this user, as skill tools expect them. */
   skillLibrary(): SkillLibrary;
-  /** What a skill keeps for this user over its runs, by key. Throws `SkillNotFoundError`. */
+  /** What a skill keeps for this user between runs, by key. Throws `SkillNotFoundError`. */
   store(skill: string): SkillStore;
-  /** For an engine of the program: goes on with a durable run of this user that it holds. */
+  /** For the program's own engine: continues a durable run of this user that it holds. */
   readonly durable: Pick<DurableRuns, "advance">;
 }
 
-/** As `metier.capabilities`, for the user of the view. */
+/** Like `metier.capabilities`, for the view's user. */
 export interface ViewCapabilities {
-  /** Sorted by id. What is not for this user is left out, unless `all`. */
+  /** Sorted by id. Leaves out what isn't for this user, unless `all` is set. */
   list(options?: {
-    /** Whether what is not for this user is listed, too. Default: `false`. */
+    /** Whether to also list what isn't for this user. Default: `false`. */
     readonly all?: boolean;
   }): ReturnType<Capabilities["list"]>;
-  /** Performs one operation, with confirmation where it changes something. */
+  /** Performs one operation; asks for confirmation before a change. */
   invoke(
     request: Parameters<Capabilities["invoke"]>[0],
     options?: Omit<CapabilityCallOptions, "caller">,
   ): ReturnType<Capabilities["invoke"]>;
-  /** How accounts of this user are linked. */
+  /** Links this user's accounts. */
   readonly auth: ViewAuthorizing;
 }
 
-/** As `metier.capabilities.auth`, for the user of the view. */
+/** Like `metier.capabilities.auth`, for the view's user. */
 export interface ViewAuthorizing {
-  /** One that is pending for the same account is taken up again. */
+  /** Resumes one that is pending for the same account. */
   begin(request: Parameters<Authorizing["begin"]>[0]): ReturnType<Authorizing["begin"]>;
-  /** Pending ones of this user, newest first. */
+  /** This user's pending sign-ins, newest first. */
   list(filter?: FlowFilter): ReturnType<Authorizing["list"]>;
-  /** With what the user was given at the end of the sign-in. */
+  /** With what the user got at the end of the sign-in. */
   complete(request: Parameters<Authorizing["complete"]>[0]): ReturnType<Authorizing["complete"]>;
-  /** From what the browser was sent to alone: the flow is found by its `state`. */
+  /** With only the address the browser was sent to: its `state` identifies the flow. */
   completeCallback(callbackUrl: string): ReturnType<Authorizing["completeCallback"]>;
-  /** Once, for a sign-in with a device code. */
+  /** Checks a device-code sign-in once. */
   poll(flowId: string): ReturnType<Authorizing["poll"]>;
   /** Forgets an account of this user. */
   unlink(request: UnlinkRequest): ReturnType<Authorizing["unlink"]>;
@@ -116,7 +116,7 @@ export interface ViewParts extends RunningInputs {
   readonly offered: Capabilities;
 }
 
-/** One for each `Metier`. */
+/** One per `Metier`. */
 export function createViews(parts: ViewParts): (options: ViewOptions) => MetierView {
   const narrowings = createNarrowings(parts);
   return (options) => {
@@ -162,7 +162,7 @@ function createView(parts: ViewParts, options: ViewOptions, narrowing: Narrowing
   };
 }
 
-/** What a running stage of its own is made from: that of everybody, with what is this user's. */
+/** The inputs of a view's own run stage: the shared ones, plus what belongs to this user. */
 function inputsFor(
   parts: ViewParts,
   { cwd, env, models, ownModels, tools = [], onlyTools, search, confirm }: ViewOptions,
@@ -194,7 +194,7 @@ function inputsFor(
   };
 }
 
-/** What a request leaves open is as the view says. */
+/** What a request leaves open comes from the view. */
 type Default = "write" | "approve" | "askUser" | "confirm";
 
 type Bind = <Request extends Pick<RunRequest, "caller">>(
@@ -203,7 +203,7 @@ type Bind = <Request extends Pick<RunRequest, "caller">>(
   defaults?: readonly Default[],
 ) => Request & { readonly caller: Caller };
 
-/** A request with who asks. */
+/** A request with its caller. */
 function bindTo({ userId, tenantId, chat, ...options }: ViewOptions): Bind {
   const own = presentFields({ userId, tenantId });
   return (call, request, defaults = ["write", "approve", "askUser", "confirm"]) => {
@@ -217,15 +217,14 @@ function bindTo({ userId, tenantId, chat, ...options }: ViewOptions): Bind {
   };
 }
 
-/** Whoever has a view for one user and names another has mixed them up. */
+/** A program that has a view for one user and names another has mixed them up. */
 function checkCaller(call: string, own: Caller, caller: Caller = {}): Caller {
   const { userId = own.userId, tenantId = own.tenantId, isLocal = false, ...chat } = caller;
   if (userId === own.userId && tenantId === own.tenantId && !isLocal) return chat;
   const other = isLocal ? "the person at this machine" : showValue(ownerOf({ userId, tenantId }) ?? "");
-  throw new UsageError(
-    `\`${call}\` of a view for ${showValue(ownerOf(own) ?? "")} was asked to act for ${other}.`,
-    { hint: "Make a view for each user: `metier.for({ userId: … })`." },
-  );
+  throw new UsageError(`A view for ${showValue(ownerOf(own) ?? "")} cannot call \`${call}\` for ${other}.`, {
+    hint: "Create a view for each user: `metier.for({ userId: … })`.",
+  });
 }
 
 function bindCapabilities(

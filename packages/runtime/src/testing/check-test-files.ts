@@ -1,4 +1,4 @@
-/** What `validate` says about the test files beside a skill: whether each can be read, and whether its cases can be used. */
+/** What `validate` reports about a skill's test files: whether each can be read, and whether its cases can be used. */
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { JsonSchema } from "@metier/base/json";
@@ -24,7 +24,7 @@ export async function checkTestFiles(skill: TestedFolder): Promise<readonly Diag
   });
 }
 
-/** How many cases each test file of a skill has; 0 for one that cannot be read. */
+/** The number of cases in each of a skill's test files; 0 for one that can't be read. */
 export async function countTestCases(
   skill: TestedFolder,
 ): Promise<readonly { readonly file: string; readonly cases: number }[]> {
@@ -38,9 +38,9 @@ export async function countTestCases(
   });
 }
 
-const HINT = "Correct it there; `metier schema test-file` prints every key.";
+const HINT = "Fix it in the file; `metier schema test-file` prints every key.";
 
-/** Of a test file, for editors. */
+/** The schema of a test file, for editors. */
 export async function testFileJsonSchema(): Promise<JsonSchema> {
   return (await import("./read-test-file.ts")).describeTestFile();
 }

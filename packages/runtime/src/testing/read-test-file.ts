@@ -1,4 +1,7 @@
-/** A test file: one case, a list of cases, or the same below `cases`. Strict, because a misspelled key would test nothing. */
+/**
+ * Reads a test file: one case, a list of cases, or the same under `cases`. Strict, because a misspelled key would test
+ * nothing.
+ */
 import { isJsonObject, type JsonSchema } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 import {
@@ -49,7 +52,7 @@ export function readTestFile(text: string): TestFileReading {
   const faults: ShapeFault[] = [];
   const cases = readCases(document.value, { path: [], faults });
   if (faults.length === 0 && cases.length === 0) {
-    reportAt({ path: [], faults }, "The file has no case.", NO_CASE);
+    reportAt({ path: [], faults }, "The file has no cases.", NO_CASE);
   }
   return faults.length === 0
     ? done(cases.map(({ test, path }) => ({ test, line: lineOf(path) })))
@@ -60,15 +63,15 @@ function parse(text: string): Result<ReturnType<typeof parseYamlValue>, TestFile
   try {
     return done(parseYamlValue(text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n")));
   } catch (fault) {
-    // The parser recurses: nesting beyond the stack is the document's fault.
+    // The parser is recursive: nesting beyond the stack is the document's fault.
     if (!(fault instanceof ConfigSyntaxError || fault instanceof RangeError)) throw fault;
     const { line = 1 } = fault instanceof ConfigSyntaxError ? (fault.position ?? {}) : {};
     const why = fault instanceof ConfigSyntaxError ? fault.message : "it is nested too deeply";
-    return refused({ line, message: `The file cannot be read as YAML: ${why}.` });
+    return refused({ line, message: `The file is not valid YAML: ${why}.` });
   }
 }
 
-const NO_CASE = "Write a list of cases, each with `name` and what it is to `expect`.";
+const NO_CASE = "Write a list of cases, each with `name` and `expect`.";
 
 interface ReadCase {
   readonly test: TestCase;
@@ -78,7 +81,7 @@ interface ReadCase {
 function readCases(value: unknown, place: ShapePlace): readonly ReadCase[] {
   if (isJsonObject(value) && Object.keys(value).length === 0) return [];
   const isWrapped = isJsonObject(value) && "cases" in value;
-  if (isWrapped) tableShape({ cases: jsonShape })(value, place); // Nothing else may stand beside it.
+  if (isWrapped) tableShape({ cases: jsonShape })(value, place); // Nothing else is allowed next to it.
   const list = isWrapped ? value.cases : value;
   const path = isWrapped ? [...place.path, "cases"] : place.path;
   if (!Array.isArray(list)) return readOne(list, { ...place, path });
@@ -92,17 +95,10 @@ function readOne(value: unknown, place: ShapePlace): readonly ReadCase[] {
   if (test === undefined) return [];
   const { script, expect = {} } = test;
   if (script === undefined && (expect.tools ?? expect.result) !== undefined) {
-    reportAt(
-      place,
-      "`expect.tools` and `expect.result` are about a run, and without `script` there is none.",
-    );
+    reportAt(place, "`expect.tools` and `expect.result` need a run, and a case without `script` has none.");
   }
   if (script === undefined && expect.text === undefined && expect.refused === undefined) {
-    reportAt(
-      place,
-      "The case expects nothing.",
-      "Say `text` or `refused` below `expect`, or give a `script`.",
-    );
+    reportAt(place, "The case expects nothing.", "Add `text` or `refused` to `expect`, or a `script`.");
   }
   return [{ test, path: place.path }];
 }
@@ -113,7 +109,7 @@ function reportSameNames(cases: readonly ReadCase[], { faults }: ShapePlace): vo
     if (names.has(test.name)) {
       reportAt(
         { path, faults },
-        `Two cases of this file have the name \`${test.name}\`.`,
+        `Two cases in this file have the name \`${test.name}\`.`,
         "Rename one of them.",
       );
     }
@@ -121,21 +117,20 @@ function reportSameNames(cases: readonly ReadCase[], { faults }: ShapePlace): vo
   }
 }
 
-/** An engine that no text can keep busy: a test file comes with its skill, and nobody has to trust that. */
+/** A regex engine that no text can keep busy: a test file comes with its skill, which may be untrusted. */
 const readPattern: Shape<TextPattern> = describedShape(
   () => schemaOf(textShape),
   (value, place) => {
     const text = textShape(value, place);
     if (text === undefined) return undefined;
     const pattern = compileExactPattern(text);
-    if (!pattern.ok)
-      return reportAt(place, `\`matches\` is no pattern that can be used: ${pattern.refusal}.`);
+    if (!pattern.ok) return reportAt(place, `\`matches\` is not a usable pattern: ${pattern.refusal}.`);
     const { value: compiled } = pattern;
     return { test: (came) => compiled.matches(came), toJSON: () => text };
   },
 );
 
-const readTexts = textOrShape(textShape, listShape(textShape), "a text or a list of texts");
+const readTexts = textOrShape(textShape, listShape(textShape), "a string or a list of strings");
 
 const readRequirements = tableShape<TextRequirements>({
   contains: readTexts,
@@ -151,10 +146,10 @@ const readExpectedText: Shape<TextExpectation> = textOrShape(
     (value, place) => {
       const requirements = readRequirements(value, place);
       const saysNothing = requirements && Object.values(requirements).flat().length === 0;
-      return saysNothing ? reportAt(place, "Nothing is expected of the text.") : requirements;
+      return saysNothing ? reportAt(place, "`text` expects nothing.") : requirements;
     },
   ),
-  "a text, or a table with `contains`, `excludes`, `equals` or `matches`",
+  "a string, or a table with `contains`, `excludes`, `equals` or `matches`",
 );
 
 const readTurn: Shape<ScriptedTurn> = tableShape<ScriptedTurn>(
@@ -199,7 +194,7 @@ const readExpectedCall: Shape<ExpectedCall> = textOrShape<ExpectedCall, Expected
   tableShape<ExpectedCall>({ tool: textShape, input: jsonShape, text: readExpectedText, denied: flagShape }, [
     "tool",
   ]),
-  "the name of a tool, or a table with `tool`",
+  "a tool name, or a table with `tool`",
 );
 
 const readStatus = choiceShape("completed", "limited", "failed", "cancelled");
@@ -217,7 +212,7 @@ const readExpectedResult: Shape<ExpectedResult> = textOrShape<ExpectedResult, Ex
     limit: choiceShape("iterations", "time", "tokens", "cost", "output", "depth"),
     files: listShape(textShape),
   }),
-  "how a run ends, or a table with `status`, `limit` or `files`",
+  "a run status, or a table with `status`, `limit` or `files`",
 );
 
 const readReason = choiceShape(...REFUSAL_REASONS);
@@ -252,7 +247,7 @@ const readCase: Shape<TestCase> = tableShape<TestCase>(
   ["name"],
 );
 
-/** Of a test file: one case, a list of them, or a list below `cases`. */
+/** The schema of a test file: one case, a list of them, or a list under `cases`. */
 export function describeTestFile(): JsonSchema {
   const list = { type: "array", minItems: 1, items: { $ref: "#/$defs/case" } };
   return {

@@ -1,6 +1,6 @@
 /**
- * All test files of some skills, several cases at a time: what `metier test` does. They lie in `tests/*.test.yaml` beside a
- * skill; for a flat skill those count that begin with its name. Nothing is printed here.
+ * Runs all test files of some skills, several cases at a time: what `metier test` does. They are in `tests/*.test.yaml`
+ * next to a skill; for a flat skill, only those whose names start with its name count. Prints nothing.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
@@ -17,20 +17,22 @@ import { SkillTestHarness } from "./skill-test-harness.ts";
 import { type CaseOptions, runTestCase } from "./test-case.ts";
 import type { TestSetting } from "./test-metier.ts";
 
-/** Where the tests of a skill are. */
+/** Where a skill's tests are. */
 export type TestedFolder = Pick<Skill, "form" | "location" | "directory">;
 
-/** A skill whose test files are run. A `Skill` of a catalog gives all of it but `trust`, which is its `trust.level`. */
+/**
+ * A skill whose test files are run. A catalog's `Skill` provides everything but `trust`, which is its `trust.level`.
+ */
 export interface SkillUnderTest extends Pick<Skill, "name" | "form" | "location" | "directory"> {
-  /** What it is trusted with here: its tests give it no more. */
+  /** Its trust here: its tests don't give it more. */
   readonly trust: Trust;
-  /** Why it is so, and what would change it: a hint where a run of an untrusted skill fails its test. */
+  /** Why it has this trust, and how to change it: a hint if an untrusted skill fails its test. */
   readonly trustReason?: string;
 }
 
-/** Which cases are run, and with which config and environment. */
+/** Which cases to run, with which config and environment. */
 export interface TestOptions extends CaseOptions, Pick<TestSetting, "config" | "environment"> {
-  /** Only cases that have this in the name of the skill or their own; letter case does not matter. */
+  /** Only cases with this text in the skill's name or their own, ignoring case. */
   readonly filter?: string;
 }
 
@@ -38,19 +40,19 @@ export interface TestOptions extends CaseOptions, Pick<TestSetting, "config" | "
 export interface CaseResult {
   /** The name of the skill it tests. */
   readonly skill: string;
-  /** Of the case; of a file that cannot be used, the file's. */
+  /** Of the case; for a file that can't be used, the file's. */
   readonly name: string;
   /** Absolute. */
   readonly file: string;
-  /** 1-based line of the case in its file; for a file that can't be used, of its first fault. */
+  /** 1-based line of the case in its file; for a file that can't be used, of its first error. */
   readonly line: number;
   /** Whether there are no problems. */
   readonly passed: boolean;
-  /** What differs from what is expected, one text each. */
+  /** The differences from what was expected, one string each. */
   readonly problems: readonly string[];
-  /** What may be the cause of them. */
+  /** A possible cause. */
   readonly hint?: string;
-  /** How long it took, in whole milliseconds. */
+  /** Duration in whole milliseconds. */
   readonly durationMs: number;
 }
 
@@ -58,9 +60,9 @@ export interface CaseResult {
 export interface TestReport {
   /** How many cases passed. */
   readonly passed: number;
-  /** How many cases failed, with one for each file that can't be used. */
+  /** How many cases failed, counting one per file that can't be used. */
   readonly failed: number;
-  /** Every case that was run, in the order of skills, files and lines; an abort leaves the rest out. */
+  /** Every case that ran, ordered by skill, file and line; an abort omits the rest. */
   readonly cases: readonly CaseResult[];
   /** How many cases the filter left out. */
   readonly filtered: number;
@@ -68,7 +70,7 @@ export interface TestReport {
   readonly untested: readonly string[];
 }
 
-/** The machine is not busy with one case, and must not be with all of them. */
+/** One case doesn't keep the machine busy, but all of them at once would. */
 const MOST_AT_ONCE = 4;
 
 const OPTIONS: OptionKeys<TestOptions> = {
@@ -80,18 +82,18 @@ const OPTIONS: OptionKeys<TestOptions> = {
 };
 
 type PlannedCase = Omit<CaseResult, "passed" | "problems" | "durationMs"> & {
-  /** It stands for a file that cannot be used. */
+  /** It represents a file that can't be used. */
   readonly isFile: boolean;
   run(): Promise<readonly string[]>;
 };
 
-/** Runs all test files of these skills, several cases at a time. A failing case is a result; nothing is printed. */
+/** Runs all test files of these skills, several cases at a time. A failing case is a result; prints nothing. */
 export async function runSkillTests(
   skills: readonly SkillUnderTest[],
   options: TestOptions = {},
 ): Promise<TestReport> {
   checkKeys("runSkillTests", options, OPTIONS);
-  // YAML and what it brings are loaded by whoever has test files.
+  // YAML is only loaded if there are test files.
   const { readTestFile } = await import("./read-test-file.ts");
   const found = skills.map((skill) => ({ skill, files: findTestFiles(skill) }));
   const all = found.flatMap(({ skill, files }) =>
@@ -112,7 +114,7 @@ export async function runSkillTests(
   return { passed, failed: cases.length - passed, cases, filtered, untested };
 }
 
-/** Whatever the filter says, a file that cannot be used is told: which cases it has, nobody knows. */
+/** A file that can't be used is reported whatever the filter: nobody knows its cases. */
 function isWanted({ skill, name, isFile }: PlannedCase, { filter = "" }: TestOptions): boolean {
   return isFile || `${skill} ${name}`.toLowerCase().includes(filter.toLowerCase());
 }
@@ -146,10 +148,10 @@ function planCases(
   }));
 }
 
-/** Without trust a run has fewer tools and sees less, which a problem by itself does not tell. */
+/** Without trust, a run has fewer tools and sees less, which a problem alone doesn't show. */
 function hintAtTrust({ name, trust, trustReason }: SkillUnderTest): string | undefined {
   if (trust === "trusted") return undefined;
-  return `\`${name}\` is not trusted here, so its tests are not either.${trustReason === undefined ? "" : ` ${trustReason}`}`;
+  return `\`${name}\` is not trusted here, and neither are its tests.${trustReason === undefined ? "" : ` ${trustReason}`}`;
 }
 
 async function carryOut({ run, isFile: _isFile, hint, ...planned }: PlannedCase): Promise<CaseResult> {
@@ -168,7 +170,7 @@ const FOLDER = "tests";
 const TEST_FILE = /\.test\.ya?ml$/;
 const MOST_BYTES = 1024 * 1024;
 
-/** Paths below the skill's folder, sorted. */
+/** Paths relative to the skill's folder, sorted. */
 export function findTestFiles({ form, location, directory }: TestedFolder): readonly string[] {
   const own = form === "directory" ? "" : `${basename(location, extname(location))}.`;
   return listNames(join(directory, FOLDER))
@@ -177,7 +179,7 @@ export function findTestFiles({ form, location, directory }: TestedFolder): read
     .map((name) => `${FOLDER}/${name}`);
 }
 
-/** Through the gate for a skill's files: a link out of its folder is not followed. */
+/** Through the gate for a skill's files: links out of its folder aren't followed. */
 export function readTestText(
   { directory }: Pick<TestedFolder, "directory">,
   file: string,
@@ -186,7 +188,7 @@ export function readTestText(
     openContained(realPathOr(directory), file),
     ({ descriptor, stats }): Result<string, string> =>
       Number(stats.size) > MOST_BYTES
-        ? refused(`\`${file}\` has ${stats.size} bytes; at most ${MOST_BYTES} are read.`)
+        ? refused(`\`${file}\` has ${stats.size} bytes; the limit is ${MOST_BYTES}.`)
         : done(readFileSync(descriptor, "utf8")),
   );
   return "message" in read ? refused(read.message) : read;
@@ -196,6 +198,6 @@ function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // There are no tests, or nobody may see them.
+    return []; // There are no tests, or they aren't readable.
   }
 }

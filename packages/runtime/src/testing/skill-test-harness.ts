@@ -1,8 +1,8 @@
 /**
- * One skill under test, without an agent, a model or this machine's settings: read, validate, see the text that a reader
- * would get, ask whether it may be used, and run it with a model that follows a script. Matchers about skills are for
- * `expect.extend(skillMatchers)` of Vitest, the harness as a fixture for `base.extend(skillFixtures)`; Vitest is nowhere
- * named, so that all of it works where it is not installed.
+ * Tests one skill without an agent, a model or this machine's settings: read it, validate it, see its text, check
+ * whether it may be used, and run it with a scripted model. Use the matchers with Vitest's
+ * `expect.extend(skillMatchers)` and the harness as a fixture with `base.extend(skillFixtures)`; nothing imports
+ * Vitest, so everything works without it.
  */
 import { dirname } from "node:path";
 import { UsageError } from "@metier/base/errors";
@@ -30,11 +30,11 @@ import {
   toSkillPath,
 } from "./test-metier.ts";
 
-/** The skill to test, by path or as an object, and its setting. */
+/** The skill to test, by path or as an object, and its settings. */
 export interface SkillTestHarnessOptions extends TestSetting {
   /** A skill's folder or its file. */
   readonly skillPath?: string | URL;
-  /** The skill itself: an object as `register` takes it, or one that was loaded. Counts where a path is given too. */
+  /** The skill itself: an object as `register` takes it, or a loaded one. Overrides `skillPath`. */
   readonly skill?: GivenSkill | LoadedSkill;
 }
 
@@ -58,7 +58,7 @@ const SETTING: OptionKeys<TestSetting> = {
 };
 const OPTIONS: OptionKeys<SkillTestHarnessOptions> = { ...SETTING, skillPath: true, skill: true };
 
-/** One skill under test, apart from this machine's config and other skills. */
+/** One skill under test, isolated from this machine's config and other skills. */
 export class SkillTestHarness {
   readonly #subject: string | GivenSkill | LoadedSkill;
   readonly #setting: TestSetting;
@@ -72,7 +72,7 @@ export class SkillTestHarness {
     const subject = skill ?? (skillPath === undefined ? undefined : toSkillPath(skillPath));
     if (subject === undefined) {
       throw new UsageError("A test harness needs a skill.", {
-        hint: "Give `skillPath`, the folder or file of a skill, or `skill`, the skill as an object.",
+        hint: "Pass `skillPath`, the folder or file of a skill, or `skill`, the skill as an object.",
       });
     }
     this.#subject = subject;
@@ -87,7 +87,7 @@ export class SkillTestHarness {
     return this.#loaded;
   }
 
-  /** Every rule, on the file as it is now; a skill that was given loaded is judged by what was found then. */
+  /** Applies every rule to the current file; a skill passed as loaded is judged by what was found then. */
   async validate(profile?: Profile): Promise<ManagerValidation> {
     if (isLoaded(this.#subject)) {
       const messages = messagesOf(this.#subject.info.diagnostics);
@@ -100,8 +100,8 @@ export class SkillTestHarness {
   }
 
   /**
-   * The instructions as their reader gets them, arguments put in; `""` for a skill without any. Nothing is checked and
-   * nothing is executed: whether the skill may be used here is what `prepare` says.
+   * The instructions as a reader gets them, with arguments filled in; `""` for a skill without any. Checks and executes
+   * nothing: use `prepare` to learn whether the skill may be used.
    */
   async invoke(args = ""): Promise<string> {
     const { info, body } = await this.load();
@@ -117,20 +117,20 @@ export class SkillTestHarness {
     return text;
   }
 
-  /** The tools that it declares in `allowed-tools`, as written: a copy. */
+  /** A copy of the tools it declares in `allowed-tools`, as written. */
   async getRegisteredTools(): Promise<string[]> {
     return [...((await this.load()).info.manifest.allowedTools ?? [])];
   }
 
-  /** Whether it may be used so, by all checks; no model is asked and nothing is run. */
+  /** Whether it may be used, after all checks; asks no model and runs nothing. */
   async prepare(request: TestRequest = {}): Promise<PrepareOutcome> {
     const { metier, skill } = await this.#open();
     return metier.prepare({ ...request, skill: skill.name });
   }
 
   /**
-   * A real run with a scripted or recorded model: tools, policy, hooks and sandbox as always, in empty folders. Refusals,
-   * limits and faults are results. Throws when the script was not used up.
+   * A real run with a scripted or recorded model: tools, policy, hooks and sandbox as usual, in empty folders.
+   * Refusals, limits and errors are results. Throws if the script wasn't used up.
    */
   run(request: TestRunRequest): Promise<TestRun> {
     const act = async (place: TestPlace): Promise<TestRun> => runScripted(await this.#openIn(place), request);
@@ -155,7 +155,7 @@ export class SkillTestHarness {
   }
 }
 
-/** Of the skill itself; whatever else lies in its folder is not what is tested. */
+/** Only of the skill itself; other files in its folder aren't tested. */
 async function validatePath(path: string, profile: Profile): Promise<ManagerValidation> {
   const report = await validatePaths([path], profile);
   const own = report.results.filter((result) => result.path === path || dirname(result.path) === path);
@@ -163,7 +163,7 @@ async function validatePath(path: string, profile: Profile): Promise<ManagerVali
   return summariseReport(first ? { valid: first.valid, results: own, diagnostics: [] } : report, path);
 }
 
-/** What failed is tried again the next time: the author may have mended it. */
+/** A failure is retried next time: the author may have fixed it. */
 function forgetFault<Value>(attempt: Promise<Value>, forget: () => void): Promise<Value> {
   attempt.catch(forget);
   return attempt;
@@ -178,25 +178,25 @@ function registrable(subject: string | GivenSkill | LoadedSkill): string | Given
   if (!isLoaded(subject)) return subject;
   const { name, location } = subject.info;
   if (location !== "") return toSkillPath(location);
-  throw new UsageError(`Skill \`${name}\` was given as it was loaded, and has no file.`, {
-    hint: "Give the object that it was registered as.",
+  throw new UsageError(`Skill \`${name}\` was passed as it was loaded, so it has no file.`, {
+    hint: "Pass the object it was registered as.",
   });
 }
 
-/** What the matchers take: a harness, a skill's path, or a skill as an object. */
+/** What the matchers take: a harness, a skill's path, or a skill object. */
 export type TestedSkill = SkillTestHarness | string | URL | GivenSkill;
 
 /** What the matchers add to `expect(skill)`. */
 export interface SkillMatchers {
-  /** No rule of the profile finds an error. Default: `standard`. */
+  /** No rule of the profile reports an error. Default: `standard`. */
   toBeValidSkill(profile?: Profile): Promise<void>;
-  /** `allowed-tools` names it, as written, or by any name that means the same tool: `Read` is `read_file`. */
+  /** `allowed-tools` lists it, as written or by any name for the same tool: `Read` is `read_file`. */
   toDeclareTool(tool: string): Promise<void>;
-  /** With these arguments, the text has them (or what is expected instead), and `$ARGUMENTS` no more. */
+  /** With these arguments, the text contains them (or the expected text) and no longer `$ARGUMENTS`. */
   toSubstitute(args: string, expected?: string | RegExp): Promise<void>;
-  /** It may be used so, by all checks. */
+  /** It may be used, after all checks. */
   toBeUsable(request?: TestRequest): Promise<void>;
-  /** It may not; for this reason, when one is given. */
+  /** It may not be used; for this reason, if given. */
   toRefuse(reason?: RefusalReason, request?: TestRequest): Promise<void>;
 }
 
@@ -212,7 +212,7 @@ type Matcher<Name extends keyof SkillMatchers> = (
   ...expected: Parameters<SkillMatchers[Name]>
 ) => Promise<MatcherAnswer>;
 
-/** Matchers about skills, for `expect.extend` of Vitest; `SkillMatchers` has their types. */
+/** Skill matchers for Vitest's `expect.extend`; `SkillMatchers` has their types. */
 export const skillMatchers: { readonly [Name in keyof SkillMatchers]: Matcher<Name> } = {
   async toBeValidSkill(received, profile) {
     const { valid, errors } = await harnessOf(received).validate(profile);
@@ -222,7 +222,7 @@ export const skillMatchers: { readonly [Name in keyof SkillMatchers]: Matcher<Na
   async toDeclareTool(received, tool) {
     const tools = await harnessOf(received).getRegisteredTools();
     const pass = tools.some((pattern) => pattern === tool || meaningOf(pattern) === meaningOf(tool));
-    const declared = tools.length > 0 ? `declared are:\n${lines(tools)}` : "it declares none";
+    const declared = tools.length > 0 ? `it declares:\n${lines(tools)}` : "it declares none";
     return answer(pass, `declare the tool \`${tool}\``, declared);
   },
 
@@ -255,7 +255,7 @@ function harnessOf(received: TestedSkill): SkillTestHarness {
   return new SkillTestHarness(isPath ? { skillPath: received } : { skill: received });
 }
 
-/** Which tool a pattern is about, whatever its scope: `Bash(git log:*)` is about `bash`. */
+/** The tool a pattern is about, whatever its scope: `Bash(git log:*)` is about `bash`. */
 function meaningOf(pattern: string): string {
   return readToolName(pattern.split("(", 1)[0] ?? pattern).name;
 }
@@ -268,7 +268,7 @@ function lines(texts: readonly string[]): string {
   return texts.map((text) => `  ${text}`).join("\n");
 }
 
-/** The skill that `createSkillHarness` tests: `path` or `skill`, and its setting. */
+/** The skill that `createSkillHarness` tests: `path` or `skill`, and its settings. */
 export interface SkillHarnessOptions extends Omit<SkillTestHarnessOptions, "skillPath"> {
   /** A skill's folder or its file. */
   readonly path?: string | URL;
@@ -276,10 +276,10 @@ export interface SkillHarnessOptions extends Omit<SkillTestHarnessOptions, "skil
 
 const HARNESS: OptionKeys<SkillHarnessOptions> = { ...SETTING, path: true, skill: true };
 
-/** Makes a harness; throws `UsageError` without a skill. */
+/** Creates a harness; throws `UsageError` without a skill. */
 export type SkillHarnessFactory = (options: SkillHarnessOptions) => SkillTestHarness;
 
-/** Fixtures for `test.extend` of Vitest. */
+/** Fixtures for Vitest's `test.extend`. */
 export interface SkillFixtures {
   /** Gives a test the factory `createSkillHarness`. */
   skillHarness: (context: object, use: (factory: SkillHarnessFactory) => Promise<void>) => Promise<void>;
@@ -301,7 +301,7 @@ export const createSkillHarness: SkillHarnessFactory = (given) => {
   return new SkillTestHarness({ ...options, ...presentFields({ skillPath: path }) });
 };
 
-/** The fixture `skillHarness`, for `test.extend(skillFixtures)` of Vitest. */
+/** The fixture `skillHarness`, for Vitest's `test.extend(skillFixtures)`. */
 export const skillFixtures: SkillFixtures = {
   // Vitest reads from the braces which other fixtures this one needs: none.
   // biome-ignore lint/correctness/noEmptyPattern: see above

@@ -1,6 +1,6 @@
 /**
- * One case of a test file: what is asked of the skill, what the model answers, and what is expected. Without a script the
- * skill is prepared, with one it is run; every difference from what is expected is one problem, in words.
+ * One case of a test file: the request, the model's answers, and the expectations. Without a script the skill is only
+ * prepared, with one it runs; each difference is one problem, in words.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -36,22 +36,22 @@ export interface TestCase {
   readonly source?: InvocationSource;
   /** Default: a person in a private chat. */
   readonly caller?: Pick<Caller, "userId" | "chatId" | "chatType">;
-  /** Values for variables that the skill declares. */
+  /** Values for variables the skill declares. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Texts in the folder that the run works in, by path. */
+  /** Text files in the run's working folder, by path. */
   readonly files?: Readonly<Record<string, string>>;
-  /** With a script the skill is run, and this is what its model answers. */
+  /** With a script, the skill runs, and this is what its model answers. */
   readonly script?: Script;
-  /** May be left out where there is a script, which expects something itself. */
+  /** Optional if there is a script, which has its own expectations. */
   readonly expect?: CaseExpectation;
 }
 
 export interface CaseExpectation {
-  /** Of the run's answer; without a script, of the instructions. */
+  /** The run's answer; without a script, the instructions. */
   readonly text?: TextExpectation;
-  /** `true`: for whatever reason. */
+  /** `true`: for any reason. */
   readonly refused?: boolean | RefusalReason;
-  /** Every tool that is called, in order. */
+  /** Every tool call, in order. */
   readonly tools?: readonly ExpectedCall[];
   /** How the run ends. Default: `completed`. */
   readonly result?: ExpectedResult;
@@ -59,28 +59,28 @@ export interface CaseExpectation {
 
 export interface ExpectedCall {
   readonly tool: string;
-  /** Of the input, what is named here; lists are compared as a whole. */
+  /** The named parts of the input; lists are compared as a whole. */
   readonly input?: Json;
-  /** Of what the tool answered. */
+  /** The tool's result. */
   readonly text?: TextExpectation;
-  /** Default: that it was carried out. */
+  /** Default: it was carried out. */
   readonly denied?: boolean;
 }
 
 export interface ExpectedResult {
   readonly status?: Exclude<RunStatus, "refused">;
   readonly limit?: RunLimit;
-  /** Every file that the run made or changed, in any order. */
+  /** Every file the run created or changed, in any order. */
   readonly files?: readonly string[];
 }
 
-/** A case and where it stands. */
+/** A case and its line. */
 export interface LocatedCase {
   readonly test: TestCase;
   readonly line: number;
 }
 
-/** What is the user's to say, never the test file's, which comes with the skill. */
+/** Only the user can set these, never the test file, which comes with the skill. */
 export type CaseOptions = Pick<RunRequest, "approve" | "signal">;
 
 const CALLER = { userId: "tester", chatId: "test", chatType: "private" };
@@ -99,18 +99,18 @@ export async function runTestCase(
     }
     return await inTestPlace(async (place) => {
       const given = writeFiles(place.cwd, files);
-      // One folder to read and to work in: an untrusted skill sees no other.
+      // One folder for reading and working: an untrusted skill sees no other.
       const run = await harness.run({ ...request, script, place, workDir: place.cwd });
       return checkRun(expect, { ...run, result: withoutGiven(run.result, place.cwd, given) });
     });
   } catch (fault) {
-    // A skill that cannot be loaded, a script that was not followed: faults of what is tested, not of the tester.
+    // A skill that can't be loaded or a script that wasn't followed: errors of what is tested, not of the tester.
     if (fault instanceof MetierError) return [fault.message];
     throw fault;
   }
 }
 
-/** Of the files in the folder, those that the run made or changed. */
+/** The files in the folder that the run created or changed. */
 function withoutGiven(result: RunResult, folder: string, given: ReadonlyMap<string, Buffer>): RunResult {
   const isGiven = ({ path, size }: RunResult["files"][number]): boolean => {
     const bytes = given.get(path);
@@ -133,7 +133,7 @@ function writeFiles(folder: string, files: Readonly<Record<string, string>>): Re
     } catch (cause) {
       const why = (cause as NodeJS.ErrnoException).code ?? String(cause);
       throw new MetierError("usage.invalid", `In \`files\`: ${showPath(path)} cannot be written (${why}).`, {
-        hint: "Name each file once, and none that is a folder of another.",
+        hint: "Name each file once, and do not use a file's name as a folder.",
         cause,
       });
     }
@@ -146,8 +146,10 @@ type Problems = readonly string[];
 function checkRefusal({ refused = false }: CaseExpectation, refusal: InvocationRefusal): Problems {
   const reasons = [refusal, ...refusal.also].map(({ reason }) => reason);
   if (refused === true || (refused !== false && reasons.includes(refused))) return [];
-  const wanted = refused === false ? "that it is not refused" : `a refusal because of \`${refused}\``;
-  return [`expected ${wanted}, but it was, because of ${showNames(reasons)}:\n  ${refusalText(refusal)}`];
+  const wanted = refused === false ? "it not to be refused" : `it to be refused because of \`${refused}\``;
+  return [
+    `expected ${wanted}, but it was refused because of ${showNames(reasons)}:\n  ${refusalText(refusal)}`,
+  ];
 }
 
 function checkPrepared(expect: CaseExpectation, { instructions }: PreparedInvocation): Problems {
@@ -166,7 +168,7 @@ function checkRun(expect: CaseExpectation, { result, calls }: TestRun): Problems
 
 function checkNotRefused({ refused = false }: CaseExpectation): Problems {
   if (refused === false) return [];
-  return [`expected a refusal${refused === true ? "" : ` because of \`${refused}\``}, but it may be used`];
+  return [`expected it to be refused${refused === true ? "" : ` because of \`${refused}\``}, but it was not`];
 }
 
 function checkEnding({ status = "completed", limit, files }: ExpectedResult, result: RunResult): Problems {
@@ -175,20 +177,20 @@ function checkEnding({ status = "completed", limit, files }: ExpectedResult, res
   return [
     ...unless(
       result.status === status,
-      `expected that the run ends as \`${status}\`, but it ended as \`${result.status}\`: ${describeEnding(result)}`,
+      `expected the run to end as \`${status}\`, but it ended as \`${result.status}\`: ${describeEnding(result)}`,
     ),
     ...unless(
       limit === undefined || result.limit === limit,
-      `expected the limit of ${limit}, but reached was ${result.limit ?? "none"}`,
+      `expected the run to reach the limit of ${limit}, but it reached ${result.limit ?? "none"}`,
     ),
-    ...unless(isSame, `expected the files ${list(files)}, but there were ${list(made)}`),
+    ...unless(isSame, `expected the files ${list(files)}, but got ${list(made)}`),
   ];
 }
 
 function compareCalls(expected: readonly ExpectedCall[], came: readonly TestedCall[]): Problems {
   const [wanted, called] = [expected, came].map((calls) => calls.map(({ tool }) => tool));
   if (!isDeepStrictEqual(wanted, called)) {
-    return [`expected calls of the tools\n  ${list(wanted)}\nbut called were\n  ${list(called)}`];
+    return [`expected calls of the tools\n  ${list(wanted)}\nbut got\n  ${list(called)}`];
   }
   return came.flatMap((call, index) => checkCall(expected[index] ?? call, call, index + 1));
 }
@@ -198,21 +200,21 @@ function checkCall(
   call: TestedCall,
   number: number,
 ): Problems {
-  const what = `call ${number}, of \`${call.tool}\``;
+  const what = `call ${number} (\`${call.tool}\`)`;
   return [
     ...unless(
       input === undefined || fitsData(input, call.input),
-      `expected of the input of ${what}\n  ${JSON.stringify(input)}\nbut it was\n  ${JSON.stringify(call.input)}`,
+      `expected the input of ${what}\n  ${JSON.stringify(input)}\nbut got\n  ${JSON.stringify(call.input)}`,
     ),
     ...unless(
       call.denied === denied,
-      `expected that ${what}, is ${denied ? "not " : ""}carried out, but it was answered\n  ${call.text}`,
+      `expected ${what} ${denied ? "not " : ""}to be carried out, but the result was\n  ${call.text}`,
     ),
-    ...some(compareExpectation(`what ${what}, answered`, text, call.text)),
+    ...some(compareExpectation(`the result of ${what}`, text, call.text)),
   ];
 }
 
-/** A table may have more keys than expected; everything else is equal. */
+/** A table may have more keys than expected; everything else must be equal. */
 function fitsData(expected: Json, came: Json | undefined): boolean {
   if (!isJsonObject(expected)) return isDeepStrictEqual(expected, came);
   return (

@@ -1,7 +1,7 @@
 /**
  * A `Metier` that knows one skill and nothing else of this machine: no config, no other skills, no values, no network.
- * What the machine's policy forbids stays forbidden. So a test has the same outcome everywhere. And a
- * run in it with a scripted model, strict both ways: a script that does not fit what happens is a fault of the test.
+ * The machine's policy still applies. So a test has the same outcome everywhere. Also a run in it with a scripted
+ * model, strict both ways: a script that doesn't match what happens fails the test.
  */
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,19 +28,17 @@ import { tellEnding as describeEnding } from "../facades/skill-registry.ts";
 import { createMetier, type Metier } from "../runtime/create-metier.ts";
 import type { MetierOptions, RunningOptions } from "../runtime/metier-options.ts";
 
-/**
- * What a skill is tested with: models, tools, config and trust. The config and the skills of this machine are not used.
- */
+/** What a skill is tested with: models, tools, config and trust. This machine's config and skills aren't used. */
 export interface TestSetting extends RunningOptions, Pick<MetierOptions, "capabilities" | "profile"> {
-  /** What a skill in a file is trusted with. Default: `trusted`, since whoever tests it vouches for it. */
+  /** The trust of a skill in a file. Default: `trusted`, because whoever tests it vouches for it. */
   readonly trust?: Trust;
   /** Config values, as in a config file. Default: those of a machine without one. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Default: that of the process, without `METIER_…`. */
+  /** Default: the process's, without `METIER_…`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where a run may leave something. */
+/** Where a run may leave files. */
 export interface TestPlace {
   /** The home folder, absolute. */
   readonly home: string;
@@ -53,10 +51,10 @@ export interface TestMetier {
   readonly skill: Skill;
 }
 
-/** For whoever only reads: nothing is there, and nothing is written. */
+/** For reading only: nothing is there, and nothing is written. */
 export const NOWHERE: TestPlace = { home: resolve("/nonexistent"), cwd: parse(resolve(".")).root };
 
-/** A home and a working folder, both empty, that are gone afterwards. */
+/** An empty home and working folder, removed afterwards. */
 export async function inTestPlace<Value>(act: (place: TestPlace) => Promise<Value>): Promise<Value> {
   const folder = realPathOr(mkdtempSync(join(tmpdir(), "metier-skill-test-")));
   try {
@@ -69,13 +67,13 @@ export async function inTestPlace<Value>(act: (place: TestPlace) => Promise<Valu
   }
 }
 
-/** What a skill is named by, as an absolute path: its folder, if it has one, since the folder is what is trusted. */
+/** A skill's absolute path: its folder, if it has one, because the folder is what is trusted. */
 export function toSkillPath(path: string | URL): string {
   const absolute = path instanceof URL ? fileURLToPath(path) : resolve(path);
   return isSkillFileName(basename(absolute)) ? dirname(absolute) : absolute;
 }
 
-/** Throws what `Metier.register` throws for a skill that cannot be loaded. */
+/** Throws what `Metier.register` throws for a skill that can't be loaded. */
 export async function openTestMetier(
   subject: string | GivenSkill,
   setting: TestSetting,
@@ -83,7 +81,7 @@ export async function openTestMetier(
 ): Promise<TestMetier> {
   const opened = await open(subject, setting, place, {});
   const { name, manifest } = opened.skill;
-  // Who tests a skill wants to use it, also one that waits for the user's word elsewhere.
+  // Whoever tests a skill wants to use it, even one that needs the user's opt-in elsewhere.
   return manifest.optIn ? open(subject, setting, place, { [name]: { enabled: true } }) : opened;
 }
 
@@ -128,35 +126,35 @@ function withoutSettings(environment: Readonly<Record<string, string | undefined
 function refuseSeveral(subject: string | GivenSkill, skills: readonly Skill[]): void {
   if (skills.length < 2) return;
   const names = showNames(skills.map(({ name }) => name));
-  throw new UsageError(`\`${subject}\` holds ${skills.length} skills: ${names}. A test is about one.`, {
-    hint: "Name the folder or the file of one skill.",
+  throw new UsageError(`\`${subject}\` has ${skills.length} skills: ${names}. A test needs exactly one.`, {
+    hint: "Pass the folder or file of one skill.",
   });
 }
 
-/** What is asked of the skill; it is named already. */
+/** The request to the skill, which is already named. */
 export type TestRequest = Omit<RunRequest, "skill">;
 
-/** How a skill under test is run: what it is asked, and what answers in place of a model. */
+/** How to run a skill under test: the request, and what answers in place of a model. */
 export interface TestRunRequest extends TestRequest {
-  /** What the model answers, turn by turn. A question that is not expected fails, and so does a turn nobody asked for. */
+  /** The model's answers, turn by turn. An unexpected request fails, and so does an unused turn. */
   readonly script?: Script;
-  /** In place of a script: a recording, made with `record`. */
+  /** Instead of a script: a recording, made with `record`. */
   readonly replay?: string;
-  /** In place of the empty folders that are gone after the run. */
+  /** Instead of the empty folders that are removed after the run. */
   readonly place?: TestPlace;
 }
 
 /** What happened in a run of a skill under test. */
 export interface TestRun {
-  /** How the run ended; refusals, limits and faults are results too. */
+  /** How the run ended; refusals, limits and errors are results too. */
   readonly result: RunResult;
-  /** The tools that were called, in order. */
+  /** The tool calls, in order. */
   readonly calls: readonly TestedCall[];
-  /** Every event, in order, also of runs that it started. */
+  /** Every event, in order, including those of runs it started. */
   readonly events: readonly RunEvent[];
 }
 
-/** Throws when the script was not followed to its end. */
+/** Throws if the script wasn't followed to its end. */
 export async function runScripted(
   { metier, skill }: TestMetier,
   { script, replay, place: _place, ...request }: TestRunRequest,
@@ -164,8 +162,8 @@ export async function runScripted(
   const scripted = script && createScriptedModel(script, skill.name);
   const model = scripted ?? (replay === undefined ? request.model : `replay:${resolve(replay)}`);
   if (model === undefined) {
-    throw new UsageError("A run of a test needs something that answers in place of a model.", {
-      hint: "Give `script`, or the recording to `replay`.",
+    throw new UsageError("A test run needs something that answers in place of a model.", {
+      hint: "Pass `script`, or the recording to `replay`.",
     });
   }
   const events: RunEvent[] = [];
@@ -189,27 +187,25 @@ function refuseMismatch(model: ScriptedModel, result: RunResult): void {
     model.assertDone();
   } catch (fault) {
     if (status === "completed") throw fault;
-    throw new ScriptMismatchError(
-      `${(fault as Error).message} Before, the run ended: ${describeEnding(result)}`,
-    );
+    throw new ScriptMismatchError(`${(fault as Error).message} The run had ended: ${describeEnding(result)}`);
   }
 }
 
-/** A tool call that the model asked for. */
+/** A tool call that the model requested. */
 export interface TestedCall {
   /** The tool's name, as the model wrote it. */
   readonly tool: string;
   /** The input, as the model gave it. */
   readonly input: Json;
-  /** It was not carried out: not allowed, not offered, blocked by a hook, or with input that does not fit. */
+  /** It wasn't carried out: not allowed, not offered, blocked by a hook, or with invalid input. */
   readonly denied: boolean;
-  /** What the model was told; `""` when the run ended before. */
+  /** What the model was told; `""` if the run ended before. */
   readonly text: string;
-  /** Whether the model was told of an error; `false` when the run ended before. */
+  /** Whether the model was told of an error; `false` if the run ended before. */
   readonly isError: boolean;
 }
 
-/** Of one run, as its model asked for them; runs that it started have calls of their own. */
+/** Of one run, as its model requested them; runs that it started have their own calls. */
 export function listToolCalls(events: readonly RunEvent[], runId: string): readonly TestedCall[] {
   const own = events.filter((event) => event.runId === runId);
   const called = own.filter((event) => event.type === "tool-called");
@@ -224,25 +220,25 @@ export function listToolCalls(events: readonly RunEvent[], runId: string): reado
   });
 }
 
-/** Is a `LanguageModel` for the functions of the AI SDK 7, too. */
+/** Also a `LanguageModel` for the functions of AI SDK 7. */
 export interface ScriptedModel extends GivenModel {
   /** The version of the AI SDK's model interface. */
   readonly specificationVersion: "v4";
   /** Empty: the model loads no URLs itself. */
   readonly supportedUrls: Record<string, never>;
-  /** Answers with the next turn, whole. Fails when the turn expects something else, or none is left. */
+  /** Returns the next turn as a whole. Fails if the turn expects something else, or none is left. */
   doGenerate(options: never): PromiseLike<WholeAnswer>;
-  /** As `doGenerate`, as a stream. */
+  /** Like `doGenerate`, as a stream. */
   doStream(options: never): PromiseLike<StreamedAnswer>;
-  /** Turns that nobody asked for yet. */
+  /** Turns not used yet. */
   readonly remaining: number;
   /** Throws unless every turn was used. */
   assertDone(): void;
 }
 
 /**
- * A model that answers from a script, turn by turn; a request that a turn does not expect fails. Throws `UsageError`
- * for a key that no script has.
+ * A model that answers from a script, turn by turn; a request that doesn't match the turn fails. Throws `UsageError`
+ * for an unknown key.
  *
  * @example
  * ```ts

@@ -22,7 +22,7 @@ describe("a host that an adapter cannot work with [L13]", () => {
     const start = placeWith(name, version);
     expect(() => checkHostVersion(adapter, start)).toThrow(UsageError);
     expect(() => checkHostVersion(adapter, start)).toThrow(version);
-    expect(() => checkHostVersion(adapter, start)).toThrow(`\`metier/${adapter}\` works with \`${name}\``);
+    expect(() => checkHostVersion(adapter, start)).toThrow(`\`metier/${adapter}\` needs \`${name}\``);
   });
 
   test.each([
@@ -46,8 +46,8 @@ describe("a host that an adapter cannot work with [L13]", () => {
     checkHostVersion("ai-sdk", placeWith("ai", "9.1.0"));
     checkHostVersion("openai", placeWith("@openai/agents", "0.0.5"));
     expect(warn.mock.calls.map(([message]) => String(message))).toEqual([
-      expect.stringContaining("9.1.0 is in "),
-      expect.stringContaining("0.0.5 is in "),
+      expect.stringContaining(" has 9.1.0"),
+      expect.stringContaining(" has 0.0.5"),
     ]);
     warn.mockRestore();
   });

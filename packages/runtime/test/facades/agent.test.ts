@@ -136,7 +136,7 @@ describe("invoking a skill through an agent", () => {
       expect(await agent.invokeSkill("greet", "Ada", "Greek")).toBe("Χαῖρε, Ada!");
       const limited = await agent.invokeSkill("greet", "Ada", "Greek").catch((error: unknown) => error);
       expect(limited).toBeInstanceOf(SkillInvocationError);
-      expect(limited).toMatchObject({ reason: "The run was stopped: the limit of iterations was reached." });
+      expect(limited).toMatchObject({ reason: "The run was stopped: it reached its limit of iterations." });
       await expect(agent.invokeSkill("wild")).rejects.toMatchObject({
         name: "SkillInvocationError",
         skillName: "wild",

@@ -81,7 +81,7 @@ describe("the executor", () => {
         ]),
       );
       expect(await executor.execute("slow")).toEqual(
-        SkillResult.error("Half of it.\n\nThe run was stopped: the limit of iterations was reached.", 1),
+        SkillResult.error("Half of it.\n\nThe run was stopped: it reached its limit of iterations.", 1),
       );
       expect(await executor.execute("broken")).toMatchObject({
         isError: true,
@@ -139,7 +139,7 @@ describe("the executor", () => {
 
   test("a registry that has not looked for skills is a fault of the program", async () => {
     const executor = new SkillExecutor(new SkillRegistry());
-    await expect(executor.execute("a")).rejects.toThrow("has not looked for skills yet");
+    await expect(executor.execute("a")).rejects.toThrow("has not been searched yet");
   });
 });
 

@@ -166,7 +166,7 @@ describe("the tools of skills", () => {
       expect(manager.getAllTools()).toMatchObject([{ id: "extract", name: "extract", skill: "pdf" }]);
       await manager.activate("csv");
       expect(() => manager.getAllTools()).toThrow(UsageError);
-      expect(() => manager.getAllTools()).toThrow("`pdf` and `csv` both bring a tool `extract`");
+      expect(() => manager.getAllTools()).toThrow("`pdf` and `csv` both have a tool `extract`");
     },
   );
 

@@ -54,7 +54,7 @@ test.each([
   ["diary", {}, "There is no prompt `diary`"],
   ["greet", { who: "Ada" }, "has no argument `who`; it takes `arguments`"],
   ["move", { arguments: "a b", to: "c" }, "either `arguments` or its named arguments"],
-  ["forking", {}, "needs a run of its own"],
+  ["forking", {}, "needs an isolated run"],
 ])("%s with %j is refused with the reason", async (name, given, message) => {
   await expect(get(await open(), name, given)).rejects.toThrow(message);
 });

@@ -38,8 +38,8 @@ test("a skill beyond the limits is left out, and why is said once", async () => 
   expect(await names()).toEqual(["small"]);
   expect(await names()).toEqual(["small"]);
   expect(diagnostics.map(({ code, message }) => ({ code, message }))).toEqual([
-    { code: "mcp.not-served", message: expect.stringContaining("Skill `large` is left out") },
-    { code: "mcp.not-served", message: expect.stringContaining("it has 513 files; at most 512 are served") },
+    { code: "mcp.not-served", message: expect.stringContaining("Skill `large` is not in") },
+    { code: "mcp.not-served", message: expect.stringContaining("it has 513 files; the limit is 512") },
   ]);
 });
 
@@ -56,9 +56,9 @@ test("a skill whose frontmatter a client would read otherwise, or not at all, is
   const { names, diagnostics } = await open(world);
   expect(await names()).toEqual(["folded", "good"]);
   expect(diagnostics.map(({ message }) => message.replace(/:.*/s, ""))).toEqual([
-    "Skill `nameless` is left out of `skills/list`",
-    "Skill `pdf-processing` is left out of `skills/list`",
-    "Skill `repaired` is left out of `skills/list`",
+    "Skill `nameless` is not in `skills/list`",
+    "Skill `pdf-processing` is not in `skills/list`",
+    "Skill `repaired` is not in `skills/list`",
   ]);
 });
 
@@ -156,7 +156,7 @@ test("a skill of an MCP server is neither fetched for a list nor passed on", asy
   }
   expect(world.asked()).toEqual([]);
   expect(diagnostics.map(({ message }) => message)).toEqual([
-    expect.stringContaining("it comes from an MCP server itself"),
+    expect.stringContaining("it comes from another MCP server"),
   ]);
 });
 

@@ -62,8 +62,8 @@ test.each(Object.keys(CALLS))("`%s` is refused, as a value, for a caller who is 
       ok: false,
       fault: {
         code: "capability_access_denied",
-        message: "A capability is performed for a user, and it is not known who asks.",
-        hint: "Say who asks: `caller: { userId: … }`.",
+        message: "A capability acts for a user, but the call names none.",
+        hint: "Name the user: `caller: { userId: … }`.",
       },
     });
     expect(asked).toEqual([]);

@@ -13,23 +13,23 @@ function create(capabilities: unknown): Promise<unknown> {
 }
 
 test.each<readonly [capabilities: unknown, message: string]>([
-  [[], "The option `capabilities` is a list; allowed is an object."],
+  [[], "The option `capabilities` is a list; it must be an object."],
   [{ provider: [] }, "`createMetier({ capabilities })` has no option `provider`."],
-  [{ confirm: true }, "The option `capabilities.confirm` is a boolean; allowed is a function that is asked."],
+  [{ confirm: true }, "The option `capabilities.confirm` is a boolean; it must be a function."],
   [
     { providers: provider },
-    "The option `capabilities.providers` is an object; allowed is a list of providers.",
+    "The option `capabilities.providers` is an object; it must be a list of providers.",
   ],
-  [{ providers: ["notes"] }, "A provider in `capabilities.providers` is a text, not an object."],
+  [{ providers: ["notes"] }, "A provider in `capabilities.providers` is a string, not an object."],
   [{ providers: [{ ...provider, namespace: "No.tes" }] }, "The `namespace` of a provider is `No.tes`."],
   [{ providers: [{ ...provider, namespace: undefined }] }, "The `namespace` of a provider is missing."],
   [
     { providers: [{ ...provider, invoke: undefined }] },
-    "`invoke` of the provider `notes` is missing; allowed is a function.",
+    "`invoke` of the provider `notes` is missing; it must be a function.",
   ],
   [
     { providers: [{ ...provider, authPoll: "soon" }] },
-    "`authPoll` of the provider `notes` is a text; allowed is a function.",
+    "`authPoll` of the provider `notes` is a string; it must be a function.",
   ],
   [{ providers: [provider, { ...provider }] }, "Two providers have the namespace `notes`."],
 ])("%j is a usage error that says what is wrong", async (capabilities, message) => {
@@ -40,7 +40,7 @@ test.each<readonly [capabilities: unknown, message: string]>([
 
 test("a name that is nearly right gets a suggestion", async () => {
   await expect(create({ provider: [] })).rejects.toMatchObject({ hint: "Did you mean `providers`?" });
-  await expect(create({ zzzz: 1 })).rejects.toMatchObject({ hint: "It has `providers` and `confirm`." });
+  await expect(create({ zzzz: 1 })).rejects.toMatchObject({ hint: "Use `providers` and `confirm`." });
 });
 
 test("providers may be objects or of a class, and nothing of them is called", async () => {

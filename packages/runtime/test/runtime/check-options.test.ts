@@ -15,34 +15,38 @@ describe("the options of createMetier", () => {
   test.each<readonly [options: object, message: string, hint: string | undefined]>([
     [{ autodiscover: true }, "`createMetier` has no option `autodiscover`.", "Did you mean `autoDiscover`?"],
     [{ trustPaths: [] }, "`createMetier` has no option `trustPaths`.", "Did you mean `trustedPaths`?"],
-    [{ trust: "grant" }, "The option `trust` is `grant`; allowed is `vouch`, `grants`.", undefined],
+    [{ trust: "grant" }, "The option `trust` is `grant`; it must be one of `vouch`, `grants`.", undefined],
     [
       { profile: "Strict" },
-      "The option `profile` is `Strict`; allowed is `strict`, `standard`, `lenient`.",
+      "The option `profile` is `Strict`; it must be one of `strict`, `standard`, `lenient`.",
       undefined,
     ],
     [
       { preset: "hermes" },
-      "The option `preset` is `hermes`; allowed is `ash`, `agent-harness`, `mamba`, `weakincentives`.",
+      "The option `preset` is `hermes`; it must be one of `ash`, `agent-harness`, `mamba`, `weakincentives`.",
       undefined,
     ],
-    [{ conflicts: true }, "The option `conflicts` is a boolean; allowed is `throw`, `report`.", undefined],
+    [
+      { conflicts: true },
+      "The option `conflicts` is a boolean; it must be one of `throw`, `report`.",
+      undefined,
+    ],
     [
       { bundled: "yes" },
-      "The option `bundled` is `yes`; allowed is `true`, `false`, `unless-disabled`.",
+      "The option `bundled` is `yes`; it must be one of `true`, `false`, `unless-disabled`.",
       undefined,
     ],
-    [{ autoDiscover: "no" }, "The option `autoDiscover` is `no`; allowed is `true` or `false`.", undefined],
-    [{ paths: "skills" }, "The option `paths` is `skills`; allowed is a list of texts.", undefined],
-    [{ deny: ["a", 1] }, "The option `deny` is a list; allowed is a list of texts.", undefined],
+    [{ autoDiscover: "no" }, "The option `autoDiscover` is `no`; it must be `true` or `false`.", undefined],
+    [{ paths: "skills" }, "The option `paths` is `skills`; it must be a list of strings.", undefined],
+    [{ deny: ["a", 1] }, "The option `deny` is a list; it must be a list of strings.", undefined],
     [
       { integrations: "org" },
-      "The option `integrations` is `org`; allowed is a list of folders and objects.",
+      "The option `integrations` is `org`; it must be a list of folders and objects.",
       undefined,
     ],
-    [{ config: null }, "The option `config` is null; allowed is an object.", undefined],
-    [{ environment: 1 }, "The option `environment` is a number; allowed is an object.", undefined],
-    [{ home: "" }, "The option `home` is ``; allowed is a path.", undefined],
+    [{ config: null }, "The option `config` is null; it must be an object.", undefined],
+    [{ environment: 1 }, "The option `environment` is a number; it must be an object.", undefined],
+    [{ home: "" }, "The option `home` is ``; it must be a path.", undefined],
   ])("%j is a usage error that says what is allowed", async (options, message, hint) => {
     const fault = await create(options).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(UsageError);
@@ -52,7 +56,7 @@ describe("the options of createMetier", () => {
 
   test("a name that is near to none gets the whole list", async () => {
     await expect(create({ zzzzzzzz: 1 })).rejects.toMatchObject({
-      hint: expect.stringMatching(/^It has `models`, .*`cwd`, `home`, .*`environment`\.$/),
+      hint: expect.stringMatching(/^Use `models`, .*`cwd`, `home`, .*`environment`\.$/),
     });
   });
 
@@ -61,7 +65,7 @@ describe("the options of createMetier", () => {
     writeTree(root, { file: "" });
     for (const cwd of [join(root, "nowhere"), join(root, "file"), join(root, "file/below"), "a\0b"]) {
       await expect(create({ cwd })).rejects.toThrow(
-        /^The option `cwd` is .*; allowed is the path of a folder/,
+        /^The option `cwd` is .*; it must be the path of an existing folder/,
       );
     }
   });

@@ -41,7 +41,7 @@ describe("with `skills.auto-discover` off", () => {
         severity: "info",
         path: join(world.home, ".metier/config.toml"),
         line: 3,
-        message: expect.stringContaining(`(user file ${join(world.home, ".metier/config.toml")}:3)`),
+        message: expect.stringContaining(`user file ${join(world.home, ".metier/config.toml")}:3`),
         hint: expect.any(String),
       },
     ]);

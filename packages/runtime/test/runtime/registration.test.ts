@@ -34,7 +34,7 @@ describe("a path", () => {
     await expect(metier.register(path)).rejects.toMatchObject({
       skillName: "c",
       paths: [join(path, "SKILL.md"), path],
-      hint: "It is in the catalog already.",
+      hint: "It is already in the catalog.",
     });
     await metier.deregister("c");
     expect(metier.has("c")).toBe(false);
@@ -137,29 +137,25 @@ describe("an object", () => {
     [
       "without instructions",
       { name: "x", description: "X." },
-      ["`instructions` is missing; it must be a text."],
+      ["`instructions` is missing; it must be a string."],
     ],
-    ["with a list", { ...GIVEN, instructions: ["a"] }, ["`instructions` is a list; it must be a text."]],
-    [
-      "without a name",
-      { ...GIVEN, name: undefined },
-      ["`name` is missing; it must be a text that is not empty."],
-    ],
+    ["with a list", { ...GIVEN, instructions: ["a"] }, ["`instructions` is a list; it must be a string."]],
+    ["without a name", { ...GIVEN, name: undefined }, ["`name` is missing; it must be a non-empty string."]],
     [
       "with a blank name",
       { ...GIVEN, name: " " },
-      ["`name` is an empty text; it must be a text that is not empty."],
+      ["`name` is an empty string; it must be a non-empty string."],
     ],
     [
       "with a number for everything",
       { name: 1, description: 2, instructions: 3 },
       [
-        "`name` is a number; it must be a text that is not empty.",
-        "`instructions` is a number; it must be a text.",
+        "`name` is a number; it must be a non-empty string.",
+        "`instructions` is a number; it must be a string.",
       ],
     ],
     ["that is a list", [GIVEN], ["A skill was given as a list; it must be an object."]],
-    ["without a description", { ...GIVEN, description: undefined }, ["There is no `description`."]],
+    ["without a description", { ...GIVEN, description: undefined }, ["`description` is missing."]],
   ])("%s is refused with the reasons, and nothing else's", async (_, value, errors) => {
     const world = createWorld();
     world.write({ "project/.metier/skills/broken/SKILL.md": "no frontmatter" });
@@ -179,17 +175,17 @@ describe("an object", () => {
       [
         "field.wrong-type",
         "integration:given",
-        "`hooks` is a function that no skill file could hold; it is left out.",
+        "`hooks` is a function that a skill file cannot contain; it was ignored.",
       ],
       [
         "field.wrong-type",
         "integration:given",
-        "`metadata` is an object that no skill file could hold; it is left out.",
+        "`metadata` is an object that a skill file cannot contain; it was ignored.",
       ],
       [
         "field.wrong-type",
         "integration:given",
-        "`version` is a bigint that no skill file could hold; it is left out.",
+        "`version` is a bigint that a skill file cannot contain; it was ignored.",
       ],
     ]);
   });
@@ -210,9 +206,9 @@ describe("an object", () => {
     expect(unusable(metier)).toEqual([
       ["integration:(no name)", "A skill was given as null; it must be an object."],
       ["integration:(no name)", "A skill was given as a number; it must be an object."],
-      ["integration:(no name)", "A skill was given as an empty text; it must be an object."],
-      ["integration:(no name)", "`name` is missing; it must be a text that is not empty."],
-      ["integration:x", "`instructions` is missing; it must be a text."],
+      ["integration:(no name)", "A skill was given as an empty string; it must be an object."],
+      ["integration:(no name)", "`name` is missing; it must be a non-empty string."],
+      ["integration:x", "`instructions` is missing; it must be a string."],
     ]);
   });
 });

@@ -36,7 +36,7 @@ describe("the options of `metier.for`", () => {
 
   test("of a wrong kind are thrown, and no value of `env` is in the message", () => {
     expect(open({ userId: "ada", allow: "report" })).toThrow("`allow` of `metier.for`");
-    expect(open({ userId: "ada", approve: "yes" })).toThrow("allowed is `all` or a function");
+    expect(open({ userId: "ada", approve: "yes" })).toThrow("must be `all` or a function");
     expect(open({ userId: "ada", limits: { maxTokens: 0 } })).toThrow("`maxTokens`");
     expect(open({ userId: "ada", limits: { timeoutMs: "soon" } })).toThrow("`timeoutMs`");
     const env = { KEY: "a-secret-value", OTHER: undefined };

@@ -61,30 +61,30 @@ test("keys have three spellings, and data is left as it is", () => {
 const CASE = "- name: a\n  expect:\n    text: x\n";
 
 test.each([
-  ["- name: a\n  expect: { text: {} }", ["2: Nothing is expected of the text."]],
-  [`${CASE}  argumnets: b`, ["4: The key `argumnets` is not known here. Did you mean `arguments`?"]],
+  ["- name: a\n  expect: { text: {} }", ["2: `text` expects nothing."]],
+  [`${CASE}  argumnets: b`, ["4: The key `argumnets` is unknown here. Did you mean `arguments`?"]],
   [
     "- name: a\n  expect:\n    text:\n      contain: x",
-    ["4: The key `contain` is not known here. Did you mean `contains`?"],
+    ["4: The key `contain` is unknown here. Did you mean `contains`?"],
   ],
   [
     "- name: a\n  expect:\n    zzz: x",
-    ["3: The key `zzz` is not known here. Known are `text`, `refused`, `tools` and `result`."],
+    ["3: The key `zzz` is unknown here. Use `text`, `refused`, `tools` and `result`."],
   ],
-  ["- expect: { text: x }", ["1: It has no `name`, which is needed."]],
+  ["- expect: { text: x }", ["1: It needs `name`."]],
   [
     "- name: a\n- name: 7\n  expect: { text: x }",
     [
-      "1: The case expects nothing. Say `text` or `refused` below `expect`, or give a `script`.",
+      "1: The case expects nothing. Add `text` or `refused` to `expect`, or a `script`.",
       "2: `name` is `7`; it must be a text. Put it in quotes.",
     ],
   ],
-  [`${CASE}${CASE}`, ["4: Two cases of this file have the name `a`. Rename one of them."]],
+  [`${CASE}${CASE}`, ["4: Two cases in this file have the name `a`. Rename one of them."]],
   [
     "- name: a\n  expect: { tools: [] }",
     [
-      "1: `expect.tools` and `expect.result` are about a run, and without `script` there is none.",
-      "1: The case expects nothing. Say `text` or `refused` below `expect`, or give a `script`.",
+      "1: `expect.tools` and `expect.result` need a run, and a case without `script` has none.",
+      "1: The case expects nothing. Add `text` or `refused` to `expect`, or a `script`.",
     ],
   ],
   [
@@ -97,35 +97,26 @@ test.each([
   ],
   [
     "- name: a\n  script:\n    - answer:\n        text: x\n    - text: y",
-    [
-      "5: The key `text` is not known here. Known are `expect` and `answer`.",
-      "5: `script` has no `answer`, which is needed.",
-    ],
+    ["5: The key `text` is unknown here. Use `expect` and `answer`.", "5: `script` needs `answer`."],
   ],
   [
     "- name: a\n  expect:\n    text: { matches: '(' }",
-    [expect.stringMatching(/^3: `matches` is no pattern that can be used: /)],
+    [expect.stringMatching(/^3: `matches` is not a usable pattern: /)],
   ],
   [
     "- name: a\n  expect: { text: 4 }",
-    [expect.stringMatching(/^2: `expect\.text` is `4`; it must be a text, or /)],
+    [expect.stringMatching(/^2: `expect\.text` is `4`; it must be a string, or /)],
   ],
-  ["- name: a\n  Name: b\n  expect: { text: x }", ["2: `Name` stands there in two spellings. Keep one."]],
-  [
-    "cases: []",
-    ["1: The file has no case. Write a list of cases, each with `name` and what it is to `expect`."],
-  ],
-  [
-    "# nothing",
-    ["1: The file has no case. Write a list of cases, each with `name` and what it is to `expect`."],
-  ],
+  ["- name: a\n  Name: b\n  expect: { text: x }", ["2: `Name` appears in two spellings. Keep one of them."]],
+  ["cases: []", ["1: The file has no cases. Write a list of cases, each with `name` and `expect`."]],
+  ["# nothing", ["1: The file has no cases. Write a list of cases, each with `name` and `expect`."]],
   ["just a text", [expect.stringMatching(/^1: It is `just a text`; it must be a table with `name`, /)]],
   [
     "cases:\n  - name: a\n    expect: { text: x }\nother: 1",
-    [expect.stringMatching(/^4: The key `other` is not known/)],
+    [expect.stringMatching(/^4: The key `other` is unknown/)],
   ],
-  ["- name: [a", [expect.stringMatching(/^1: The file cannot be read as YAML: /)]],
-  ["- name: a\n  expect: *none", [expect.stringMatching(/^1: The file cannot be read as YAML: /)]],
+  ["- name: [a", [expect.stringMatching(/^1: The file is not valid YAML: /)]],
+  ["- name: a\n  expect: *none", [expect.stringMatching(/^1: The file is not valid YAML: /)]],
 ])("%j is refused with its line", (text, faults) => {
   expect(faultsOf(text)).toEqual(faults);
 });

@@ -1,6 +1,6 @@
 /**
- * The whole egress gate, for every way out: what a URL says, whether its host is granted, then where the host leads. Only
- * addresses that were checked here may be dialled; every redirect comes by again.
+ * The egress gate for all outgoing traffic: checks the URL, whether its host is granted, then the host's addresses.
+ * Only addresses checked here may be dialed; every redirect is checked again.
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
@@ -8,15 +8,15 @@ import { showPath } from "@metier/base/files";
 import { done, type Refusal, type Refused, type Result, refused } from "@metier/base/result";
 
 type EgressReason =
-  /** No URL, or not one that can be fetched. */
+  /** Not a URL, or not one that can be fetched. */
   | "invalid"
   | "credentials"
   /** A name of the local network or this machine. */
   | "local-name"
   | "not-granted"
-  /** Plain `http:` where only `https:` is good enough. */
+  /** Plain `http:` where `https:` is required. */
   | "insecure"
-  /** The name leads to an address that is not public. */
+  /** The name resolves to a non-public address. */
   | "private-address"
   | "unresolved"
   | "redirects"
@@ -26,7 +26,7 @@ type EgressReason =
   | "cancelled"
   | "unreachable";
 
-/** Why nothing goes out. */
+/** Why the request is refused. */
 export interface EgressRefusal extends Refusal {
   readonly reason: EgressReason;
 }
@@ -37,7 +37,7 @@ export function refuseEgress(reason: EgressReason, message: string): Refused<Egr
 
 interface CheckedDestination {
   readonly url: URL;
-  /** Checked: these and no others may be dialled. */
+  /** Checked: only these may be dialed. */
   readonly addresses: readonly string[];
 }
 
@@ -54,11 +54,11 @@ export async function checkDestination(
 }
 
 interface CheckedUrl {
-  /** Without a fragment and without a dot at the end of the host. */
+  /** Without a fragment or a trailing dot on the host. */
   readonly url: URL;
-  /** What is resolved, or an address without brackets. */
+  /** The name to resolve, or an address without brackets. */
   readonly host: string;
-  /** The user named it as a host of a private network. */
+  /** The user listed it as a private network host. */
   readonly isNamedPrivate: boolean;
 }
 
@@ -67,15 +67,15 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ["http:", 80],
   ["https:", 443],
 ]);
-/** A URL's host is in punycode; `_` is no host name, but real ones have it. */
+/** A URL's host is in punycode; `_` is not valid in host names, but real ones have it. */
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
-/** Never public, whoever grants them. */
+/** Never public, even if granted. */
 const LOCAL_NAME = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
 const MAX_GRANTS_SHOWN = 10;
 
 /**
- * The first half: whether a URL may be fetched by its text alone, without touching the network. `network`: granted
- * domains, in the forms of `readDomainGrant`; `privateHosts`: those that need not be public.
+ * First half: whether a URL's text alone allows fetching it, without network access. `network`: granted domains, in the
+ * forms of `readDomainGrant`; `privateHosts`: hosts that need not be public.
  */
 export function checkUrl(
   text: string,
@@ -83,20 +83,20 @@ export function checkUrl(
   privateHosts: readonly string[] = [],
 ): Result<CheckedUrl, EgressRefusal> {
   if (text.length > MAX_LENGTH) {
-    const message = `The URL has ${text.length} characters; at most ${MAX_LENGTH} are allowed.`;
+    const message = `The URL has ${text.length} characters; the limit is ${MAX_LENGTH}.`;
     return refuseEgress("invalid", message);
   }
   const url = URL.parse(text);
   if (url === null) {
     return refuseEgress(
       "invalid",
-      `${showPath(text)} is not a URL. Give an absolute one, as \`https://example.com/page\`.`,
+      `${showPath(text)} is not a URL. Use an absolute one, such as \`https://example.com/page\`.`,
     );
   }
   if (url.username !== "" || url.password !== "") {
     return refuseEgress(
       "credentials",
-      `The URL for \`${url.host}\` carries a user name or password. Write it without.`,
+      `The URL for \`${url.host}\` contains a user name or password. Remove it.`,
     );
   }
   const defaultPort = DEFAULT_PORTS.get(url.protocol);
@@ -104,7 +104,7 @@ export function checkUrl(
     const scheme = `\`${url.protocol.slice(0, 40)}\``;
     return refuseEgress(
       "invalid",
-      `${showPath(text)} is a URL of ${scheme}; only \`https:\` and \`http:\` are fetched.`,
+      `${showPath(text)} uses ${scheme}; only \`https:\` and \`http:\` are supported.`,
     );
   }
   url.hash = "";
@@ -128,7 +128,7 @@ function checkHost(
       return refuseEgress("invalid", `${showPath(hostname)} is not a host name.`);
     }
     if (!isNamedPrivate && (LOCAL_NAME.test(hostname) || !hostname.includes("."))) {
-      const message = `\`${hostname}\` is a name of this machine or its local network; only public hosts are reached.`;
+      const message = `\`${hostname}\` is a name of this machine or its local network; only public hosts can be reached.`;
       return refuseEgress("local-name", message);
     }
   }
@@ -143,27 +143,27 @@ function checkHost(
 
 function describeMissingGrant(wanted: string, network: readonly string[]): string {
   const how =
-    `The user grants it in the config, \`[sandbox]\` \`network = ["${wanted}"]\`; a skill asks for it by ` +
+    `The user grants it in the config with \`[sandbox]\` \`network = ["${wanted}"]\`; a skill asks for it with ` +
     "`sandbox.network` in its manifest. Untrusted skills have no network.";
   if (network.length === 0) return `\`${wanted}\` is not granted: this run has no network. ${how}`;
   const shown = network.slice(0, MAX_GRANTS_SHOWN).map((text) => {
     return readDomainGrant(text) === undefined ? `${showPath(text)} (not a domain)` : showPath(text);
   });
   const more = network.length > MAX_GRANTS_SHOWN ? ` and ${network.length - MAX_GRANTS_SHOWN} more` : "";
-  return `\`${wanted}\` is not granted. Granted are ${shown.join(", ")}${more}. ${how}`;
+  return `\`${wanted}\` is not granted. Granted: ${shown.join(", ")}${more}. ${how}`;
 }
 
-/** How the gate asks the machine. Only tests, which talk to loopback, give another one. */
+/** How the gate asks the machine. Only tests, which talk to loopback, replace it. */
 export interface AddressBook {
   resolve(host: string): Promise<readonly string[]>;
   isPublic(address: string): boolean;
-  /** Hosts of private networks that may be reached, in the forms of `readDomainGrant`; `*` alone names none. */
+  /** Private network hosts that may be reached, in the forms of `readDomainGrant`; a lone `*` names none. */
   readonly privateHosts?: readonly string[];
-  /** Which address such a host may have beside a public one. Never this machine, and no metadata service. */
+  /** Which addresses such a host may have besides public ones. Never this machine or a metadata service. */
   isPrivate?(address: string): boolean;
 }
 
-/** Whether a URL leads to a host that the user named as one of a private network. */
+/** Whether a URL's host is one that the user listed as a private network host. */
 export function isNamedPrivate(url: URL, hosts: readonly string[]): boolean {
   const port = url.port === "" ? (DEFAULT_PORTS.get(url.protocol) ?? 0) : Number(url.port);
   return isNamed({ host: url.hostname, port, isDefaultPort: url.port === "" }, hosts);
@@ -183,8 +183,8 @@ export const SYSTEM_ADDRESSES: AddressBook = {
 };
 
 /**
- * The second half: where a host leads. All its addresses must be public, since a name that mixes public and private ones
- * is a trick more often than a mistake.
+ * Second half: where a host resolves to. All its addresses must be public, since a mix of public and private ones is
+ * more often a trick than a mistake.
  */
 async function resolvePublic(
   host: string,
@@ -195,28 +195,29 @@ async function resolvePublic(
     book.isPublic(address) || (mayBePrivate && (book.isPrivate ?? isPrivateAddress)(address));
   const addresses = isIP(host) ? [host] : await resolveName(host, book);
   if (addresses.length === 0) {
-    return refuseEgress("unresolved", `\`${host}\` has no address. Check the spelling, and the network.`);
+    return refuseEgress("unresolved", `\`${host}\` has no address. Check the spelling and the network.`);
   }
   const special = addresses.find((address) => isIP(address) === 0 || !isReached(address));
   if (special === undefined) return done(addresses);
   const what = nameSpecialAddress(special) ?? "not a public address";
-  const which = special === host ? `\`${host}\` is ${what}` : `\`${host}\` leads to \`${special}\`, ${what}`;
-  const reached = mayBePrivate ? "addresses of a private network" : "public addresses";
-  return refuseEgress("private-address", `${which}; only ${reached} are reached.`);
+  const which =
+    special === host ? `\`${host}\` is ${what}` : `\`${host}\` resolves to \`${special}\`, ${what}`;
+  const reached = mayBePrivate ? "private network addresses" : "public addresses";
+  return refuseEgress("private-address", `${which}; only ${reached} can be reached.`);
 }
 
 async function resolveName(host: string, book: AddressBook): Promise<readonly string[]> {
   try {
     return await book.resolve(host);
   } catch {
-    return []; // Whatever the resolver's fault was, there is no address to go to.
+    return []; // Whatever the resolver's error, there is no address.
   }
 }
 
 interface DomainGrant {
-  /** In the form URLs have it: lower case, punycode, IPv6 in brackets. Empty for `*`. */
+  /** As in URLs: lowercase, punycode, IPv6 in brackets. Empty for `*`. */
   readonly host: string;
-  /** Whether it stands for the hosts below, not for `host` itself. */
+  /** Whether it covers the subdomains, not `host` itself. */
   readonly isWildcard: boolean;
   /** Absent: the default port of the scheme. */
   readonly port?: number | undefined;
@@ -232,10 +233,10 @@ interface Destination {
 const GRANT = /^(\*(?:\.|(?=:|$)))?([^\s/?#@\\*]*?)(?::(\d{1,5}))?$/;
 
 /**
- * Granted domains, as `[sandbox] network` and a manifest's `sandbox.network` write them: `example.com` that host alone;
- * `*.example.com` every host below it, not itself; `*` every public host; `192.0.32.7` and `[2606:2800::1]` an address.
- * Each for the default port of its scheme, or for one port alone, as `example.com:8443`. `undefined` for a text that is
- * none of these: it grants nothing.
+ * Parses granted domains, as in `[sandbox] network` and a manifest's `sandbox.network`: `example.com` is only that
+ * host; `*.example.com` all its subdomains, not itself; `*` every public host; `192.0.32.7` and `[2606:2800::1]` an
+ * address. Each covers its scheme's default port, or one port, as in `example.com:8443`. `undefined` for anything else,
+ * which grants nothing.
  */
 export function readDomainGrant(text: string): DomainGrant | undefined {
   const [matched, star, name = "", digits] = GRANT.exec(text.trim()) ?? [];
@@ -261,22 +262,22 @@ function covers(grant: DomainGrant, { host, port, isDefaultPort }: Destination):
   return grant.host === "" || (!isAddress(host) && host.endsWith(`.${grant.host}`));
 }
 
-/** URLs have IPv4 addresses in four parts, however they were written. */
+/** URLs normalize IPv4 addresses to four parts. */
 export function isAddress(host: string): boolean {
   return host.startsWith("[") || /^\d+\.\d+\.\d+\.\d+$/.test(host);
 }
 
 /*
- * Which addresses are not the public internet: the special-purpose registries of IANA, and the metadata services of
- * clouds that have a public-looking address. Whatever is no address is not public either.
+ * Which addresses are not on the public internet: IANA's special-purpose registries, and cloud metadata services with
+ * public-looking addresses. An invalid address is not public either.
  */
 
 type Family = "ipv4" | "ipv6";
 
 const PRIVATE = "a private address";
-const CARRIER = "an address of a carrier's own network";
+const CARRIER = "a carrier network address";
 
-/** Of IPv6 only `2000::/3` is given out; the rows leave that and take their share of it. The first row that fits counts. */
+/** Only `2000::/3` of IPv6 is assigned; the rows exclude parts of it. The first matching row counts. */
 const SPECIAL: Readonly<Record<string, string>> = {
   "an unspecified address": "0.0.0.0/8",
   "the unspecified address": "::/128",
@@ -284,12 +285,12 @@ const SPECIAL: Readonly<Record<string, string>> = {
   "the loopback address": "::1/128",
   [PRIVATE]: "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10",
   [CARRIER]: "100.64.0.0/10",
-  "the metadata service of a cloud": "168.63.129.16/32",
-  "a link-local address, as metadata services use": "169.254.0.0/16",
+  "a cloud metadata service": "168.63.129.16/32",
+  "a link-local address, as used by metadata services": "169.254.0.0/16",
   "a link-local address": "fe80::/10",
-  "an address for documentation": "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
-  "an address for benchmarks": "198.18.0.0/15",
-  "an address of 6to4 relays": "192.88.99.0/24",
+  "a documentation address": "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
+  "a benchmark address": "198.18.0.0/15",
+  "a 6to4 relay address": "192.88.99.0/24",
   "an IPv4 address in a 6to4 tunnel": "2002::/16",
   "an IPv4 address in a Teredo tunnel": "2001::/32",
   "an IPv4 address in IPv6 form": "::ffff:0:0/96",
@@ -320,13 +321,13 @@ function buildBlocks(): readonly SpecialBlock[] {
   });
 }
 
-/** What a special address is, as `a loopback address`; `undefined` for a public one. */
+/** What a special address is, such as `a loopback address`; `undefined` for a public one. */
 export function nameSpecialAddress(address: string): string | undefined {
   const version = isIP(address);
   if (version === 0) return "no address";
-  if (address.includes("%")) return "an address of one network interface";
+  if (address.includes("%")) return "an address bound to one network interface";
   const family: Family = version === 4 ? "ipv4" : "ipv6";
-  // Only rows of the same family: a block list takes any IPv4 address for a part of `::/3`.
+  // Only rows of the same family: a block list treats any IPv4 address as part of `::/3`.
   blocks ??= buildBlocks();
   return blocks.find((row) => row.family === family && row.block.check(address, family))?.what;
 }

@@ -1,6 +1,6 @@
 /**
- * The one way out: a URL is checked, resolved and fetched from exactly the addresses that were checked, and so is every
- * redirect. Bounded in time, size and number of redirects. Refusals and failures are values.
+ * Fetches a URL through the egress gate: it is checked, resolved and fetched from exactly the checked addresses, and so
+ * is every redirect. Bounded in time, size and redirects. Refusals and failures are values.
  */
 import type { IncomingMessage } from "node:http";
 import { showPath } from "@metier/base/files";
@@ -16,25 +16,25 @@ import {
 import { readBody, requestPinned } from "./pinned.ts";
 
 export interface FetchLimits {
-  /** For everything together: resolving, redirects, the body. Default: 20 seconds. */
+  /** For everything: resolving, redirects, the body. Default: 20 seconds. */
   readonly timeoutMs?: number;
-  /** How long a server may send nothing. Default: as long as everything may take. */
+  /** How long a server may send nothing. Default: the overall limit. */
   readonly idleMs?: number;
-  /** Of the body, packed and unpacked; an unpacked one that is longer is cut. Default: 2 MiB. */
+  /** For the body, compressed and decompressed; a longer decompressed one is truncated. Default: 2 MiB. */
   readonly maxBytes?: number;
 }
 
 interface FetchOptions extends FetchLimits {
-  /** Granted domains; none means that everything is refused. */
+  /** Granted domains; without any, everything is refused. */
   readonly network: readonly string[];
   readonly signal?: AbortSignal;
-  /** Whether a body of this media type (lower case, empty when not stated) is wanted. Default: any. */
+  /** Whether to accept a body of this media type (lowercase, empty if not stated). Default: any. */
   accepts?(mediaType: string): boolean;
-  /** Refuses plain `http:`, also in redirects: someone between here and there could answer instead. */
+  /** Refuses plain `http:`, also in redirects: someone on the network path could answer instead. */
   readonly secure?: boolean;
-  /** The body byte for byte as it is kept: no packing is asked for, and none is undone. */
+  /** Returns the body byte for byte: requests no compression and undoes none. */
   readonly raw?: boolean;
-  /** As the body comes: how many bytes are there, and of how many, where the server says so. */
+  /** Reports progress: bytes received, and the total if the server states it. */
   onBytes?(done: number, total: number | undefined): void;
 }
 
@@ -42,7 +42,7 @@ export interface FetchedAnswer {
   readonly status: number;
   /** After redirects. */
   readonly url: string;
-  /** Lower case, without parameters; empty when the server stated none. */
+  /** Lowercase, without parameters; empty if the server stated none. */
   readonly mediaType: string;
   readonly charset?: string | undefined;
   readonly bytes: Buffer;
@@ -105,7 +105,7 @@ async function follow(start: string, options: FetchOptions, link: Link): Promise
     if (!hop.ok && redirects === 0) return hop;
     if (!hop.ok) {
       const { reason, message } = hop.refusal;
-      return refuseEgress(reason, `${showPath(start)} redirects to a place that is refused: ${message}`);
+      return refuseEgress(reason, `${showPath(start)} redirects to a refused address: ${message}`);
     }
     const { response, url } = hop.value;
     const next = redirectOf(response, url);
@@ -124,18 +124,18 @@ async function openHop(
   const checked = await checkDestination(target, network, book);
   if (!checked.ok) return checked;
   const { url, addresses } = checked.value;
-  // Nobody is on the way to this machine itself; the gate lets only tests go there.
+  // Nobody is between us and this machine; the gate lets only tests go there.
   if (secure && url.protocol !== "https:" && !addresses.every(isLoopbackAddress)) {
     return refuseEgress(
       "insecure",
-      `${showPath(target)} is plain \`http:\`, which anyone on the way can change.`,
+      `${showPath(target)} is plain \`http:\`, which anyone on the network path can change.`,
     );
   }
   signal.throwIfAborted();
   return done({ response: await requestPinned(url, addresses, signal, { packed: !raw }), url });
 }
 
-/** Absolute where it can be made so; what it is then is for the check to say. */
+/** Absolute if possible; the check decides what it is. */
 function redirectOf({ statusCode = 0, headers }: IncomingMessage, base: URL): string | undefined {
   if (!REDIRECTS.has(statusCode) || headers.location === undefined) return undefined;
   return URL.parse(headers.location, base.href)?.href ?? headers.location;
@@ -151,10 +151,7 @@ async function takeAnswer(
   const mediaType = type.trim().toLowerCase();
   if (accepts && !accepts(mediaType)) {
     response.destroy();
-    return refuseEgress(
-      "media-type",
-      `\`${url.host}\` answered with ${showPath(mediaType)}, which is not text.`,
-    );
+    return refuseEgress("media-type", `\`${url.host}\` returned ${showPath(mediaType)}, which is not text.`);
   }
   const total = Number(response.headers["content-length"]) || undefined;
   const onChunk = (done: number): void => {
@@ -171,7 +168,7 @@ async function takeAnswer(
   return done({ status, url: url.href, mediaType, charset, bytes, isCut });
 }
 
-/** A resolver does not listen to signals. */
+/** A resolver ignores abort signals. */
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
@@ -182,6 +179,6 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
 function describeFault(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);
   const { code } = fault as NodeJS.ErrnoException;
-  if (fault instanceof AggregateError) return `no address of it answers (${code ?? "unknown fault"})`;
+  if (fault instanceof AggregateError) return `none of its addresses answers (${code ?? "unknown fault"})`;
   return code === undefined || fault.message.includes(code) ? fault.message : `${fault.message} (${code})`;
 }

@@ -1,7 +1,7 @@
 /**
- * A `fetch` that reaches one host and no other, for clients that speak with a server somebody else has named: the host is
- * checked anew for each request, only the addresses that were checked are dialled, and redirects are refused, since
- * whoever follows one takes the key along. The answer is a stream, bounded in size.
+ * A `fetch` for one host only, for clients of a server that somebody else named: the host is checked for each request,
+ * only checked addresses are dialed, and redirects are refused, since following one would leak the key. The answer is a
+ * stream of bounded size.
  */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
@@ -18,18 +18,18 @@ import {
 import { requestPinned } from "./pinned.ts";
 
 interface HostFetchOptions {
-  /** Hosts that the operator listed: they may have an address that is not public, and may be asked over plain `http:`. */
+  /** Hosts listed by the operator: they may have a non-public address and use plain `http:`. */
   readonly privateHosts: readonly string[];
-  /** Default: the machine's own. */
+  /** Default: the machine's own resolver. */
   readonly addresses?: AddressBook;
 }
 
-/** Of an answer, in bytes: a server of a stranger could write for ever. */
+/** Bytes of an answer: a stranger's server could write forever. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const IDLE_MS = 300_000;
 const NO_BODY = new Set([204, 205, 304]);
 
-/** Nothing was sent: where it would go is not allowed. */
+/** Nothing was sent: the destination is not allowed. */
 export class EgressError extends Error {
   override readonly name = "EgressError";
   readonly refusal: EgressRefusal;
@@ -39,7 +39,7 @@ export class EgressError extends Error {
   }
 }
 
-/** Whether this address may be asked, as of now; it is asked again for each request. */
+/** Whether this URL is allowed right now; checked again for each request. */
 export async function checkReachable(
   baseUrl: string,
   options: HostFetchOptions,
@@ -48,7 +48,7 @@ export async function checkReachable(
   return found.ok ? done(undefined) : found;
 }
 
-/** Rejects with `EgressError` for what is refused. */
+/** Rejects with `EgressError` if refused. */
 export function createHostFetch(baseUrl: string, options: HostFetchOptions): typeof fetch {
   return async (input, init = {}) => {
     const target = input instanceof Request ? input.url : String(input);
@@ -84,20 +84,20 @@ async function findHost(
   if (!checked.ok) return hideAddress(checked.refusal, URL.parse(target)?.host ?? "");
   const { url } = checked.value;
   if (url.protocol === "https:" || isNamedPrivate(url, privateHosts)) return checked;
-  const message = `\`${url.host}\` would be asked over plain \`http:\`, where others can read the key.`;
-  return refuseEgress("insecure", `${message} Write \`https:\`.`);
+  const message = `\`${url.host}\` would be contacted over plain \`http:\`, where others can read the key.`;
+  return refuseEgress("insecure", `${message} Use \`https:\`.`);
 }
 
-/** What names of this network lead to, and whether there are such, is not for those who write them to learn. */
+/** Those who write names must not learn which ones exist in this network, or where they resolve to. */
 function hideAddress(refusal: EgressRefusal, host: string): Refused<EgressRefusal> {
   const { reason, message } = refusal;
   const isAddress = reason === "private-address" || reason === "unresolved";
-  return refuseEgress(reason, isAddress ? `\`${host}\` does not lead to a public address.` : message);
+  return refuseEgress(reason, isAddress ? `\`${host}\` does not resolve to a public address.` : message);
 }
 
 /**
- * A name that is listed may lead into a private network. To this machine, or to any other special address, only what says so
- * itself does: `localhost`, or that very address. So nobody who owns a listed name leads it there.
+ * A listed name may resolve into a private network. This machine and other special addresses need an explicit entry:
+ * `localhost`, or that very address. So the owner of a listed name cannot point it there.
  */
 function acceptListed(
   hostname: string,
@@ -110,11 +110,11 @@ function acceptListed(
     (isPrivate?.(address) ?? false);
 }
 
-/** Clients of model providers send text. */
+/** Model provider clients send text. */
 function readSent(body: RequestInit["body"]): string | Uint8Array | undefined {
   if (body === undefined || body === null) return undefined;
   if (typeof body === "string" || body instanceof Uint8Array) return body;
-  throw new TypeError("Only a text or bytes can be sent.");
+  throw new TypeError("Only a string or bytes can be sent.");
 }
 
 function toResponse(incoming: IncomingMessage, url: URL): Response {
@@ -122,12 +122,12 @@ function toResponse(incoming: IncomingMessage, url: URL): Response {
   const encoding = headers["content-encoding"] ?? "identity";
   if (status >= 300 && status < 400 && status !== 304) {
     incoming.destroy();
-    const message = `\`${url.host}\` redirects elsewhere, which is not followed. Write the address that it leads to.`;
+    const message = `\`${url.host}\` redirects, which is not followed. Use the address it redirects to.`;
     throw new EgressError({ reason: "redirects", message });
   }
   if (encoding !== "identity") {
     incoming.destroy();
-    const message = `\`${url.host}\` answered packed as \`${encoding.slice(0, 40)}\`, which was not asked for.`;
+    const message = `\`${url.host}\` compressed its answer as \`${encoding.slice(0, 40)}\`, which was not requested.`;
     throw new EgressError({ reason: "media-type", message });
   }
   const told = new Headers();
@@ -147,7 +147,7 @@ async function* bounded(incoming: IncomingMessage, url: URL): AsyncGenerator<Buf
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MOST_BYTES) {
-      const message = `\`${url.host}\` answered with more than ${MOST_BYTES} bytes.`;
+      const message = `\`${url.host}\` returned more than ${MOST_BYTES} bytes.`;
       throw new EgressError({ reason: "too-large", message });
     }
     yield chunk;

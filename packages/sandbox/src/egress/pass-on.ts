@@ -1,24 +1,24 @@
 /**
- * What the allow-list proxy passes on. A plain HTTP request has a connection of its own: what belongs to a connection stays
- * behind, the `Host` is the one that was checked, and a body is framed anew, so that it cannot pass for a second request.
+ * What the allow-list proxy forwards. A plain HTTP request gets its own connection: hop-by-hop headers stay behind, the
+ * `Host` is the checked one, and a body is framed again, so that it cannot pass as a second request.
  */
 import { type IncomingMessage, request as requestHttp, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline } from "node:stream";
 import { isAddress } from "./check-destination.ts";
 
-/** Of one connection, not of the request; framing and `Host` are written anew. */
+/** Belongs to a connection, not to the request; framing and `Host` are rewritten. */
 const NOT_PASSED_ON = `connection content-length expect host keep-alive proxy-authenticate proxy-authorization
   proxy-connection te trailer transfer-encoding upgrade`.split(/\s+/);
 
-/** What makes a request impossible to pass on, in a sentence. */
+/** Why a request cannot be forwarded, as a sentence. */
 export function whyNotForwarded({ headers }: IncomingMessage): string | undefined {
   const coding = headers["transfer-encoding"];
   if (coding === undefined || coding.trim().toLowerCase() === "chunked") return undefined;
-  return "A body can be sent as `Transfer-Encoding: chunked` or with `Content-Length`, and in no other way.";
+  return "Send a body with `Transfer-Encoding: chunked` or `Content-Length`; nothing else is supported.";
 }
 
-/** `upstream` is used for this request alone. Rejects when it gives no answer. */
+/** `upstream` is used only for this request. Rejects if it does not answer. */
 export function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -33,7 +33,7 @@ export function forwardRequest(
       headers: [...passedOn(request), "Host", url.host, "Connection", "close", ...framing],
       createConnection: () => upstream,
     });
-    sent.on("error", reject); // Also those that come after an answer, which must not be nobody's.
+    sent.on("error", reject); // Also errors after an answer, which would otherwise be unhandled.
     sent.once("response", (answer) => {
       try {
         const headers = [...passedOn(answer), ...lengthOf(answer), "Connection", "close"];
@@ -41,15 +41,15 @@ export function forwardRequest(
       } catch (fault) {
         return reject(fault); // Headers that no server may send.
       }
-      pipeline(answer, response, () => resolve()); // One that breaks off is broken off for the client as well.
+      pipeline(answer, response, () => resolve()); // If the answer breaks off, it breaks off for the client too.
     });
     response.once("close", () => sent.destroy());
     if (framing.length === 0) sent.end();
-    else pipeline(request, sent, () => undefined); // Its fault is an `error` of `sent`.
+    else pipeline(request, sent, () => undefined); // Its error is emitted by `sent`.
   });
 }
 
-/** Name, value, name, value …, without what the `Connection` header names as its own. */
+/** Name, value, name, value …, without those named by the `Connection` header. */
 function passedOn({ rawHeaders, headers }: IncomingMessage): readonly string[] {
   const own = new Set((headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
   return rawHeaders.flatMap((name, index) => {
@@ -59,7 +59,7 @@ function passedOn({ rawHeaders, headers }: IncomingMessage): readonly string[] {
   });
 }
 
-/** No framing means no body, whatever follows. */
+/** Without framing there is no body, whatever follows. */
 function framingOf(request: IncomingMessage): readonly string[] {
   if (request.headers["transfer-encoding"] !== undefined) return ["Transfer-Encoding", "chunked"];
   return lengthOf(request);
@@ -71,22 +71,22 @@ function lengthOf({ headers }: IncomingMessage): readonly string[] {
 }
 
 /*
- * What goes through a `CONNECT` tunnel. TLS is passed on untouched, but only to the host that was checked: a `ClientHello`
- * that names another one could reach every site that shares its addresses. Plain HTTP is for the proxy to read instead.
- * What is said inside TLS stays hidden: a granted host that itself passes requests on to others cannot be told apart.
+ * Handles a `CONNECT` tunnel. TLS passes untouched, but only to the checked host: a `ClientHello` for another one could
+ * reach every site that shares its addresses. The proxy handles plain HTTP itself. TLS content stays hidden, so a
+ * granted host that forwards requests to others cannot be detected.
  */
 
 type TunnelBeginning =
   | { readonly kind: "tls"; readonly serverName?: string }
-  /** Something else, or a TLS that does not say what it is. */
+  /** Anything else, or TLS without a recognizable greeting. */
   | { readonly kind: "plain" }
   | { readonly kind: "closed" };
 
 const MAX_BEGINNING = 32_768;
-/** A fatal alert, `unrecognized_name`: the client's own library says so in its words. */
+/** A fatal alert, `unrecognized_name`, which the client's own library reports. */
 const WRONG_NAME = Buffer.from([0x15, 3, 3, 0, 2, 2, 112]);
 
-/** Reads until it is clear what the client speaks, and puts all of it back. */
+/** Reads until the client's protocol is clear, and puts everything back. */
 export function readBeginning(client: Socket): Promise<TunnelBeginning> {
   return new Promise((resolve) => {
     let bytes = Buffer.alloc(0);
@@ -108,7 +108,7 @@ export function readBeginning(client: Socket): Promise<TunnelBeginning> {
   });
 }
 
-/** Addresses have no name in TLS; a host has its own. */
+/** TLS has no names for addresses; a host must match its own. */
 export function isMeantFor({ hostname }: URL, serverName: string | undefined): boolean {
   return serverName === (isAddress(hostname) ? undefined : hostname);
 }
@@ -117,7 +117,7 @@ export function refuseName(client: Socket): void {
   client.end(WRONG_NAME);
 }
 
-/** Both ways, each until its own end; a side that breaks off ends the other at once. */
+/** Both directions, each until its own end; a side that breaks off ends the other. */
 export function splice(client: Socket, upstream: Socket): void {
   passOn(client, upstream);
   passOn(upstream, client);
@@ -131,14 +131,14 @@ function passOn(from: Socket, to: Socket): void {
 }
 
 /**
- * The first message of a TLS connection, as far as it says for which host it is meant. Only looked at, never changed, and
- * never trusted: whatever is not plainly a whole `ClientHello` is none.
+ * Reads the host from a connection's first TLS message. Only inspected, never changed and never trusted: anything but a
+ * complete `ClientHello` counts as none.
  */
 type ClientHello =
-  /** So far it could be one. */
+  /** It could be one so far. */
   | { readonly kind: "incomplete" }
   | { readonly kind: "none" }
-  /** `serverName` in lower case; absent when none is named. */
+  /** `serverName` in lowercase; absent if none is named. */
   | { readonly kind: "hello"; readonly serverName?: string };
 
 const HANDSHAKE = 0x16;
@@ -146,7 +146,7 @@ const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
 const RECORD_HEADER = 5;
 const MESSAGE_HEADER = 4;
-/** Of one record; a longer message, in several records, is sent by nobody. */
+/** For one record; nobody sends a longer message in several records. */
 const MAX_RECORD = 16_384;
 const RANDOM_BYTES = 32;
 
@@ -165,7 +165,7 @@ export function readClientHello(bytes: Buffer): ClientHello {
   try {
     return readExtensions(record.subarray(MESSAGE_HEADER));
   } catch {
-    return NONE; // A length in it leads beyond its end.
+    return NONE; // A length in it points past its end.
   }
 }
 
@@ -192,7 +192,7 @@ function readExtensions(message: Buffer): ClientHello {
   return serverName === undefined ? { kind: "hello" } : { kind: "hello", serverName };
 }
 
-/** A list that holds one name, as everyone writes it. Anything else gives a name that no host has. */
+/** A list with one name, as everyone writes it. Anything else yields a name that no host has. */
 function readServerName(list: Buffer): string {
   const length = list.readUInt16BE(3);
   const isOne = list.readUInt16BE(0) === list.length - 2 && list[2] === 0 && length === list.length - 5;

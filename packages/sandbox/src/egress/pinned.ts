@@ -1,6 +1,6 @@
 /**
- * Connections to addresses that were checked before: the name is not resolved again, so whoever owns it cannot answer
- * differently the second time. The proxy's way to a host, and one GET request with its body.
+ * Connects to already checked addresses: the name is not resolved again, so its owner cannot answer differently the
+ * second time. Provides the proxy's connection to a host, and a single request with its body.
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -15,9 +15,9 @@ import { type AddressBook, checkDestination, type EgressRefusal, refuseEgress } 
 export interface ReachOptions {
   /** Granted domains. */
   readonly network: readonly string[];
-  /** Asked each time: why nothing may go out at present, in a sentence. */
+  /** Checked each time: why nothing may go out right now, as a sentence. */
   whyHeld?(): string | undefined;
-  /** A connection to this host was made; nothing is sent before it has come back. */
+  /** Called after connecting to this host; nothing is sent before it returns. */
   onReach?(host: string): void | Promise<void>;
   onRefuse?(host: string, refusal: EgressRefusal): void;
 }
@@ -25,13 +25,13 @@ export interface ReachOptions {
 interface ReachParts extends ReachOptions {
   readonly addresses: AddressBook;
   readonly dialMs: number;
-  /** Ends what is being dialled. */
+  /** Stops dialing. */
   readonly signal: AbortSignal;
-  /** What becomes of every connection. */
+  /** Observes every connection. */
   track(connection: Socket): Socket;
 }
 
-/** `target` is a URL; a refusal or a fault is a value. */
+/** `target` is a URL; a refusal or a failure is a value. */
 export type ReachHost = (
   target: string,
 ) => Promise<Result<{ readonly url: URL; readonly upstream: Socket }, EgressRefusal>>;
@@ -61,7 +61,7 @@ export function createReach(parts: ReachParts): ReachHost {
   };
 }
 
-/** Rejects when no address answers in time. */
+/** Rejects if no address answers in time. */
 function dialPinned(
   url: URL,
   addresses: readonly string[],
@@ -81,7 +81,7 @@ function dialPinned(
       clearTimeout(timer);
       resolve(socket);
     });
-    socket.on("error", reject); // Later ones are for whoever uses it, and must not be nobody's.
+    socket.on("error", reject); // Later errors belong to the user of the socket, but must not be unhandled.
     socket.once("close", () => {
       clearTimeout(timer);
       reject(new Error("the connection was closed"));
@@ -102,8 +102,8 @@ function lookupPinned(addresses: readonly string[]): LookupFunction {
 }
 
 /*
- * The request: the host stays in the `Host` header and the TLS name, certificates are checked, and no proxy, cookie, stored
- * connection or credential takes part.
+ * The request: `Host` header and TLS name keep the host, certificates are checked, and no proxy, cookie, pooled
+ * connection or credential is involved.
  */
 
 const HEADERS = {
@@ -112,18 +112,18 @@ const HEADERS = {
 };
 
 interface PinnedRequest {
-  /** Whether the answer may be packed. Default: yes. */
+  /** Whether the answer may be compressed. Default: yes. */
   readonly packed?: boolean;
   /** Default: `GET`. */
   readonly method?: string;
-  /** Over those that every request has. */
+  /** Override the default headers. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
-  /** How long nothing may be heard, in milliseconds. Default: as long as `signal` allows. */
+  /** How long nothing may arrive, in milliseconds. Default: as long as `signal` allows. */
   readonly idleMs?: number;
 }
 
-/** Rejects when there is no answer; the body of an answer is yet to be read, or to be destroyed. */
+/** Rejects if there is no answer; the caller must read or destroy the body. */
 export function requestPinned(
   url: URL,
   addresses: readonly string[],
@@ -149,20 +149,20 @@ export function requestPinned(
   });
 }
 
-/** With the code by which it is told that a second try may help. */
+/** With the error code that marks a retry as useful. */
 function silent(idleMs = 0): Error {
-  return Object.assign(new Error(`nothing was heard for ${idleMs} ms`), { code: "ETIMEDOUT" });
+  return Object.assign(new Error(`no data for ${idleMs} ms`), { code: "ETIMEDOUT" });
 }
 
 interface Body {
   readonly bytes: Buffer;
-  /** The body is longer, and its rest was not taken. */
+  /** The body is longer; the rest was not read. */
   readonly isCut: boolean;
 }
 
 type Unpack = () => Transform;
 
-/** Answers that end too early are given as far as they go. */
+/** Returns what arrived of answers that end too early. */
 const unpackGzip: Unpack = () => createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
 const unpackBrotli: Unpack = () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
 const UNPACK: ReadonlyMap<string, Unpack> = new Map([
@@ -176,15 +176,15 @@ class Overflow extends Error {}
 interface BodyOptions {
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Whatever it is packed as, it stays so. */
+  /** Keeps any compression. */
   readonly raw: boolean;
-  /** How many bytes have come, unpacked. */
+  /** Bytes received, after decompression. */
   onChunk(done: number): void;
 }
 
 /**
- * The body of an answer, bounded before and after it is unpacked: a small answer may unpack to an endless one. Rejects
- * when the connection fails or `signal` ends it.
+ * The body of an answer, bounded before and after decompression: a small answer may decompress to an endless one.
+ * Rejects if the connection fails or `signal` aborts.
  */
 export async function readBody(
   response: IncomingMessage,
@@ -195,7 +195,7 @@ export async function readBody(
   const unpack = UNPACK.get(encoding);
   if (unpack === undefined && encoding !== "identity" && encoding !== "") {
     response.destroy();
-    const message = `The answer is packed as \`${encoding.slice(0, 40)}\`; only \`gzip\` and \`br\` are unpacked.`;
+    const message = `The answer is compressed as \`${encoding.slice(0, 40)}\`; only \`gzip\` and \`br\` are supported.`;
     return refuseEgress("media-type", message);
   }
   const plain = collect(maxBytes, onChunk);
@@ -205,7 +205,7 @@ export async function readBody(
   } catch (fault) {
     if (!(fault instanceof Overflow)) throw fault;
     if (!plain.isFull()) {
-      return refuseEgress("too-large", `The packed answer has more than ${maxBytes} bytes.`);
+      return refuseEgress("too-large", `The compressed answer has more than ${maxBytes} bytes.`);
     }
   }
   return done({ bytes: plain.bytes(), isCut: plain.isFull() });
@@ -227,7 +227,7 @@ interface Collector {
   bytes(): Buffer;
 }
 
-/** Keeps the first `maxBytes` and ends the stream behind them. */
+/** Keeps the first `maxBytes` and ends the stream after them. */
 function collect(maxBytes: number, onChunk: (done: number) => void): Collector {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,7 +1,7 @@
 /**
- * The allow-list proxy: how processes in a sandbox reach granted domains and nothing else, by the gate that `web_fetch`
- * has. It listens on a Unix socket that a sandbox binds. Each request is checked for itself, a refusal is an answer that
- * says what is not granted, and no fault of one connection is more than the end of it.
+ * The allow-list proxy: lets sandboxed processes reach only granted domains, through the same gate as `web_fetch`. It
+ * listens on a Unix socket that a sandbox mounts. Each request is checked separately, a refusal says what is not
+ * granted, and an error ends only its own connection.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import {
@@ -21,16 +21,16 @@ import { createReach, portOf, type ReachHost, type ReachOptions } from "./pinned
 
 export interface EgressProxyOptions extends ReachOptions {
   readonly limits?: Partial<ProxyLimits>;
-  /** Where its socket stands: a folder that no run sees. Default: the one for temporary files. */
+  /** Where its socket is created: a folder that no run sees. Default: the folder for temporary files. */
   readonly home?: string;
   /** For tests, which talk to loopback. */
   readonly addresses?: AddressBook | undefined;
 }
 
 interface ProxyLimits {
-  /** At a time, each for one request or one tunnel; further ones are closed at once. */
+  /** Simultaneous connections, each for one request or tunnel; further ones are closed at once. */
   readonly connections: number;
-  /** After so much silence a connection is closed. */
+  /** A silent connection is closed after this long. */
   readonly idleMs: number;
   readonly dialMs: number;
 }
@@ -45,7 +45,7 @@ const LIMITS: ProxyLimits = { connections: 128, idleMs: 120_000, dialMs: 20_000 
 const MAX_HEADER_BYTES = 16_384;
 const OTHER_HOST: EgressRefusal = {
   reason: "not-granted",
-  message: "It was asked for in a tunnel to another host.",
+  message: "The request in the tunnel is for another host.",
 };
 
 export async function openEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
@@ -55,9 +55,9 @@ export async function openEgressProxy(options: EgressProxyOptions): Promise<Egre
   const closing = new AbortController();
   const open = new Set<Socket>();
   const track = (connection: Socket): Socket => {
-    if (open.has(connection)) return connection; // Plain HTTP in a tunnel comes by a second time.
+    if (open.has(connection)) return connection; // Plain HTTP in a tunnel comes through here a second time.
     open.add(connection);
-    connection.on("error", () => undefined); // It is closed, and the other side of it with it.
+    connection.on("error", () => undefined); // It is closed, together with its other side.
     connection.once("close", () => open.delete(connection));
     return connection.setTimeout(limits.idleMs, () => connection.destroy());
   };
@@ -84,22 +84,22 @@ export async function openEgressProxy(options: EgressProxyOptions): Promise<Egre
 
 interface WayOut {
   readonly reach: ReachHost;
-  /** This host was asked for in a tunnel to another. */
+  /** This host was requested in a tunnel to another one. */
   refuse(host: string): void;
 }
 
 function createProxyServer(limits: ProxyLimits, track: (client: Socket) => void, way: WayOut): Server {
-  /** Plain HTTP in a tunnel: where it leads. */
+  /** For plain HTTP in a tunnel: its destination. */
   const tunnels = new WeakMap<Socket, URL>();
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    requestTimeout: 0, // A long upload is no fault; silence is.
+    requestTimeout: 0, // A long upload is fine; silence is not.
     headersTimeout: limits.idleMs,
   });
   server.maxConnections = limits.connections;
-  server.maxRequestsPerSocket = 1; // Nothing of one can be taken for a part of another.
-  server.maxHeadersCount = 0; // Their size bounds them. One that is left out might be the one that frames the body.
-  server.timeout = limits.idleMs; // It sets the time anew for each request, also after `track` did.
+  server.maxRequestsPerSocket = 1; // Nothing of one request can be taken for part of another.
+  server.maxHeadersCount = 0; // Bounded by their size. A dropped header might be the one that frames the body.
+  server.timeout = limits.idleMs; // Node resets the timeout for each request, also after `track` set it.
   server.on("connection", track);
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const target = targetOf(request, tunnels.get(request.socket));
@@ -111,20 +111,20 @@ function createProxyServer(limits: ProxyLimits, track: (client: Socket) => void,
       server.emit("connection", client);
       client.resume();
     };
-    client.unshift(head); // Before anything is waited for, or an end that follows it would be noticed first.
+    client.unshift(head); // Before any await, or a following end would be noticed first.
     openTunnel(request.url ?? "", client, way, readPlain).catch(() => client.destroy());
   });
   return server;
 }
 
-/** An absolute URL, or in a tunnel the path of one. */
+/** An absolute URL or, in a tunnel, its path. */
 function targetOf({ url = "" }: IncomingMessage, tunnel: URL | undefined): string | undefined {
   if (tunnel && url.startsWith("/")) return `http://${tunnel.hostname}:${portOf(tunnel)}${url}`;
   return !tunnel && /^http:\/\//i.test(url) ? url : undefined;
 }
 
 const NOT_FOR_A_PROXY =
-  "This is a proxy: ask for `http://…` by its whole URL, and for `https://…` by `CONNECT`.";
+  "This is a proxy: request `http://…` by its full URL, and `https://…` with `CONNECT`.";
 
 async function passRequest(
   request: IncomingMessage,
@@ -140,13 +140,13 @@ async function passRequest(
     return answerRequest(response, statusOf(reached.refusal), reached.refusal.message);
   }
   const { url, upstream } = reached.value;
-  if (response.destroyed) return void upstream.destroy(); // Whoever asked has gone meanwhile.
+  if (response.destroyed) return void upstream.destroy(); // The client left in the meantime.
   try {
     await forwardRequest(request, response, url, upstream);
   } catch (fault) {
     upstream.destroy();
     if (response.headersSent) return void response.destroy();
-    answerRequest(response, 502, `\`${url.host}\` gave no answer: ${(fault as Error).message}.`);
+    answerRequest(response, 502, `\`${url.host}\` did not answer: ${(fault as Error).message}.`);
   }
 }
 
@@ -156,11 +156,11 @@ async function openTunnel(
   { reach, refuse }: WayOut,
   readPlain: (url: URL) => void,
 ): Promise<void> {
-  // The port alone tells which scheme is meant; for any other than these two it makes no difference.
+  // Only the port tells the scheme; for other ports it makes no difference.
   const scheme = authority.endsWith(":80") ? "http" : "https";
   const reached = /^[^/?#@\\\s]+:\d{1,5}$/.test(authority)
     ? await reach(`${scheme}://${authority}/`)
-    : refuseEgress("invalid", "`CONNECT` is given a host and a port, as `example.com:443`.");
+    : refuseEgress("invalid", "`CONNECT` needs a host and a port, such as `example.com:443`.");
   if (!reached.ok) return refuseTunnel(client, reached.refusal);
   const { url, upstream } = reached.value;
   client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
@@ -177,23 +177,23 @@ async function openTunnel(
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.on("error", reject); // One that comes later, as when there are no more descriptors, ends one connection.
+    server.on("error", reject); // A later error, such as running out of descriptors, ends one connection.
     server.listen(path, resolve);
   });
 }
 
-/* What the proxy itself says: plain text, and the end of the connection. */
+/* The proxy's own answer: plain text, then the connection closes. */
 
 const PLAIN_TEXT = "text/plain; charset=utf-8";
 
-/** What is left of the request is not read. */
+/** The rest of the request is not read. */
 function answerRequest(response: ServerResponse, status: number, message: string): void {
   const body = bodyOf(message);
   const headers = { "content-type": PLAIN_TEXT, "content-length": body.length, connection: "close" };
   response.writeHead(status, headers).end(body);
 }
 
-/** Many clients show nothing of an answer to `CONNECT` but its first line. */
+/** Many clients show only the first line of an answer to `CONNECT`. */
 function refuseTunnel(client: Socket, refusal: EgressRefusal): void {
   const status = statusOf(refusal);
   const body = bodyOf(refusal.message);
@@ -219,16 +219,16 @@ function bodyOf(message: string): Buffer {
 
 interface PrivateSocket {
   readonly path: string;
-  /** The folder and everything in it. */
+  /** The folder with everything in it. */
   remove(): void;
 }
 
-/** With the zero at its end; the smallest among the systems. */
+/** Including the terminating zero; the smallest limit of all systems. */
 const MAX_PATH_BYTES = 103;
 
-/** Below `home`, which no run sees, where that is short enough; else below the folder for temporary files. */
+/** Inside `home`, which no run sees, if that is short enough; otherwise in the folder for temporary files. */
 export function makePrivateSocket(name: string, home?: string): PrivateSocket {
-  const folder = mkdtempSync(join(baseFor(name, home), PREFIX)); // 0700, by what the function promises
+  const folder = mkdtempSync(join(baseFor(name, home), PREFIX)); // 0700, as `mkdtemp` promises
   if (folders.size === 0) process.on("exit", removeAll);
   folders.add(folder);
   return {
@@ -241,7 +241,7 @@ export function makePrivateSocket(name: string, home?: string): PrivateSocket {
   };
 }
 
-/** Those that are in use: a program that exits in the middle leaves none behind. */
+/** Active ones, so that a program that exits midway leaves none behind. */
 const folders = new Set<string>();
 
 function removeAll(): void {

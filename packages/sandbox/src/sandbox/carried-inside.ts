@@ -1,2 +1,2 @@
-/** The programs that run inside a sandbox, packed, for a bundle that Metier became a part of. The build puts them here. */
+/** The programs that run inside a sandbox, packed for bundles that include Metier. The build fills this in. */
 export const CARRIED_INSIDE: string | undefined = undefined;

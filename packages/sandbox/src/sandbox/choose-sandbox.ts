@@ -1,7 +1,7 @@
 /**
- * Which sandbox holds on this machine, by really starting something in it: the first that works of this system's order,
- * or the one that the config names and no other. Without one there is none: commands run unsandboxed only for a trusted
- * skill, and only when the config says `backend = "none"` in so many words.
+ * Chooses a working sandbox by actually starting something in it: the first that works in this system's order, or only
+ * the one named in the config. If none works, commands do not run; unsandboxed commands need a trusted skill and an
+ * explicit `backend = "none"`.
  */
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -39,24 +39,24 @@ import { probeSandboxRuntime } from "./sandbox-runtime/sandbox-runtime.ts";
 
 interface SandboxRequest {
   readonly backend: Config["sandbox"]["backend"];
-  /** Of the run. Default: untrusted, which never runs without a sandbox. */
+  /** The run's trust. Default: untrusted, which never runs without a sandbox. */
   readonly trust?: Trust;
-  /** Where programs are looked up. Default: Metier's own. */
+  /** Where programs are searched. Default: Metier's own PATH. */
   readonly environment?: Environment;
   /** `[sandbox] programs`. */
   readonly programs?: FoundPrograms;
-  /** What every command is held to: `[sandbox]`. Without it, only to what its caller asks for. */
+  /** Limits for every command from `[sandbox]`. Absent: only those of the caller. */
   readonly limits?: AllowedLimits;
 }
 
 interface SandboxChoice {
   readonly sandbox?: Sandbox;
   readonly probes: readonly SandboxProbe[];
-  /** Says loudly when there is no sandbox, or none was wanted. */
+  /** Warns clearly if there is no sandbox, or it is turned off. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What `auto` tries, in this order. Elsewhere only the reading commands are supported. */
+/** What `auto` tries, in this order. Other systems support only the reading commands. */
 const ORDER: Partial<Record<NodeJS.Platform, readonly SandboxBackend[]>> = {
   linux: ["bubblewrap", "just-bash"],
   darwin: ["sandbox-runtime", "just-bash"],
@@ -77,7 +77,7 @@ export async function chooseSandbox(request: SandboxRequest): Promise<SandboxCho
   return { probes, diagnostics: [noSandbox(probes), ...missing] };
 }
 
-/** Every backend of the order, in its order, also behind the one that is chosen; for people who want to know. */
+/** Probes every backend in order, even after the chosen one; for people who want to know. */
 export async function probeOrder(request: SandboxRequest): Promise<readonly SandboxProbe[]> {
   const { backend, trust = "untrusted", environment = process.env, programs = NO_PROGRAMS } = request;
   const probes: SandboxProbe[] = [];
@@ -91,12 +91,12 @@ function orderOf(backend: SandboxRequest["backend"]): readonly SandboxBackend[] 
   return backend === "auto" ? (ORDER[process.platform] ?? ["bubblewrap"]) : [backend];
 }
 
-/** Why nothing can be executed, in one sentence with what to do. */
+/** Why no command can run, with what to do, in one sentence. */
 export function explainAbsence(probes: readonly SandboxProbe[]): string {
   const tried = probes
     .map(({ reason, remedy }) => (remedy ? `${reason} Run \`${remedy}\`.` : reason))
     .join(" ");
-  return `No sandbox works here, so no command is run. ${tried}`.trim();
+  return `No sandbox works here, so commands cannot run. ${tried}`.trim();
 }
 
 function probeBackend(backend: SandboxBackend, machine: SandboxMachine, trust: Trust): Promise<Probed> {
@@ -108,16 +108,16 @@ function probeBackend(backend: SandboxBackend, machine: SandboxMachine, trust: T
 
 function offerUnsandboxed(trust: Trust, { environment, programs }: SandboxMachine): Probed {
   if (trustAllows(trust, "run-scripts-unsandboxed")) {
-    const reason = "the config asks for no sandbox.";
+    const reason = "the config turns the sandbox off.";
     const prlimit = createCommandFinder(environment)("prlimit");
     const sandbox = createUnsandboxed({ programs, prlimit });
     return works(sandbox, reason, findHeldLimits(prlimit !== undefined, false));
   }
-  const reason = 'an untrusted skill never runs unsandboxed, whatever `sandbox.backend = "none"` says.';
+  const reason = 'an untrusted skill never runs unsandboxed, even with `sandbox.backend = "none"`.';
   return unavailable("none", reason);
 }
 
-/** What must not go unnoticed about a sandbox that is weaker, or does less, than it should. */
+/** A warning for a sandbox that is weaker, or does less, than it should. */
 function sayLoudly(backend: SandboxBackend, probes: readonly SandboxProbe[]): readonly Diagnostic[] {
   if (backend === "none") return [UNSANDBOXED];
   if (backend !== "just-bash") return [];
@@ -130,7 +130,7 @@ function sayLoudly(backend: SandboxBackend, probes: readonly SandboxProbe[]): re
 const UNSANDBOXED: Diagnostic = {
   code: "sandbox.unsandboxed",
   severity: "warning",
-  message: "Commands run WITHOUT a sandbox: they can read, change and reach whatever you can.",
+  message: "Commands run WITHOUT a sandbox: they can read, change and reach anything you can.",
   path: "",
   hint: 'Remove `backend = "none"` from `[sandbox]` in your config.',
 };
@@ -139,19 +139,19 @@ const INTERPRETED: Diagnostic = {
   code: "sandbox.interpreted",
   severity: "warning",
   message:
-    "Commands run in an INTERPRETED shell: its own cat, grep, sed, awk, jq, find and the like work, also in scripts for `sh`; python3, node, git and every other program do NOT run.",
+    "Commands run in an INTERPRETED shell: its built-in cat, grep, sed, awk, jq, find and similar commands work, also in `sh` scripts; python3, node, git and all other programs do NOT run.",
   path: "",
   hint: 'Remove `backend = "just-bash"` from `[sandbox]` in your config.',
 };
 
 function noSandbox(probes: readonly SandboxProbe[]): Diagnostic {
-  const message = `No command can be run: ${probes.map(({ reason }) => reason).join(" ")}`;
+  const message = `Commands cannot run: ${probes.map(({ reason }) => reason).join(" ")}`;
   return { code: "sandbox.unavailable", severity: "warning", message, path: "", hint: hintFor(probes) };
 }
 
 function hintFor(probes: readonly SandboxProbe[]): string {
   const remedy = probes.find((probe) => probe.remedy !== undefined)?.remedy;
-  return remedy === undefined ? "`metier doctor` says what this machine has." : `Run \`${remedy}\`.`;
+  return remedy === undefined ? "Check this machine with `metier doctor`." : `Run \`${remedy}\`.`;
 }
 
 type AllowedLimits = Pick<SandboxConfig, "memoryMb" | "processes" | "workMb">;
@@ -159,8 +159,8 @@ type AllowedLimits = Pick<SandboxConfig, "memoryMb" | "processes" | "workMb">;
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Holds every command of a sandbox to what the config allows, whoever starts it and whatever they ask for: what they ask
- * for themselves counts where it is less. No tool, hook or toolset is given a sandbox without this.
+ * Applies the config's limits to every command of a sandbox, whoever starts it; a caller's own limits count only if
+ * they are lower. Every tool, hook and toolset gets its sandbox through this.
  */
 export function limitSandbox(sandbox: Sandbox, { memoryMb, processes, workMb }: AllowedLimits): Sandbox {
   const maxWorkBytes = workMb * MEGABYTE;
@@ -176,18 +176,18 @@ export function limitSandbox(sandbox: Sandbox, { memoryMb, processes, workMb }: 
     async run(command) {
       const limits = lower(command.limits);
       const full = await whyTooFull(ownFolders(command.world), limits.maxWorkBytes);
-      if (full !== undefined) return refuseCommand(`${full} Nothing is run until there is less.`);
+      if (full !== undefined) return refuseCommand(`${full} No command runs until it is smaller.`);
       return sandbox.run({ ...command, limits });
     },
   };
 }
 
 /*
- * No sandbox at all, for who says so in the config: the same minimal environment, limits and endings, but a command can
- * read, write and reach whatever the user can.
+ * No sandbox, if the config says so: the same minimal environment, limits and outcomes, but a command can read, write
+ * and reach anything the user can.
  */
 
-/** Processes that left the tree are found by it. */
+/** Used to find processes that left the tree. */
 const MARK = "METIER_COMMAND_ID";
 
 interface UnsandboxedParts {
@@ -195,7 +195,7 @@ interface UnsandboxedParts {
   readonly programs?: BroughtPrograms;
 }
 
-/** Has the user's own network: an `egressSocket` would hold nothing, and is ignored. */
+/** Uses the user's own network: an `egressSocket` would restrict nothing and is ignored. */
 export function createUnsandboxed({ prlimit, programs = NO_PROGRAMS }: UnsandboxedParts = {}): Sandbox {
   const bins = [process.execPath, ...Object.values(programs.files)].map((file) => dirname(file));
   return createSandbox("none", async (command) => {

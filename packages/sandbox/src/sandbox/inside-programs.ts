@@ -1,6 +1,6 @@
 /**
- * The programs of Metier that run inside a sandbox: where they lie outside, how one of them is started inside, and how
- * `metier-sb` reaches the capabilities.
+ * Metier's programs that run inside a sandbox: where they are outside, how to start one inside, and how `metier-sb`
+ * reaches the capabilities.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,13 +11,13 @@ import { quoteWord, type SandboxBackend } from "./sandbox.ts";
 
 interface InsideFolder {
   readonly folder: string;
-  /** Of a program's file. */
+  /** The extension of a program's file. */
   readonly ending: ".ts" | ".mjs";
 }
 
 let known: InsideFolder | undefined;
 
-/** The package's own files: sources in a clone, built ones elsewhere. A bundle carries them with it. */
+/** The package's own files: sources in a clone, otherwise built ones. A bundle carries them. */
 function findInside(): InsideFolder {
   const own = packageFolder();
   if (own === undefined) return { folder: layOutCarried("inside", CARRIED_INSIDE), ending: ".mjs" };
@@ -25,42 +25,45 @@ function findInside(): InsideFolder {
   return { folder: join(own, "dist", "inside"), ending: ".mjs" };
 }
 
-/** Found once; again where what was laid out for a bundle has been cleared away. */
+/** Found once; again if files unpacked for a bundle were deleted. */
 function inside(): InsideFolder {
   if (known === undefined || !existsSync(known.folder)) known = findInside();
   return known;
 }
 
-/** To be bound at `INSIDE`. */
+/** To be mounted at `INSIDE`. */
 export function insideFolder(): string {
   return inside().folder;
 }
 
-/** The words that start a program inside, as `insideCommand("metier-sb")`. */
+/** The words that start a program inside, as in `insideCommand("metier-sb")`. */
 export function insideCommand(program: string): readonly string[] {
-  // What Node warns of when it strips types differs between versions, and is nothing to the command.
+  // Node's warnings about type stripping differ between versions and do not concern the command.
   return [join(BIN, "node"), "--no-warnings", join(INSIDE, `${program}${inside().ending}`)];
 }
 
-/** Where a program lies outside, for a command that must start under every backend: its folder is then made readable. */
+/** Where a program is outside, for a command that must start under every backend; its folder is made readable. */
 export function insideFile(program: string): string {
   const { folder, ending } = inside();
   return join(folder, `${program}${ending}`);
 }
 
-/** Under these names `metier-sb` is found where a command has capabilities. */
+/** The names of `metier-sb` for commands with capabilities. */
 export const CLIENT_NAMES = ["metier-sb", "ash-sb"] as const;
 
 /**
- * For `METIER_RPC_SOCKET`. Nothing: commands of this backend reach no socket, so a skill has no capabilities there, and
- * `SandboxCommand.capabilitySocket` is not to be set.
+ * For `METIER_RPC_SOCKET`. `undefined`: this backend's commands reach no socket, so skills have no capabilities there,
+ * and `SandboxCommand.capabilitySocket` must not be set.
  */
 export function seenCapabilitySocket(backend: SandboxBackend, socket: string): string | undefined {
   if (backend === "bubblewrap") return CAPABILITY_SOCKET;
   return backend === "none" ? socket : undefined;
 }
 
-/** `metier-sb` for commands outside of a sandbox, where nothing is bound: a folder for the PATH. It lies in the private folder of the socket and goes with it. */
+/**
+ * `metier-sb` for unsandboxed commands, where nothing is mounted: a folder for the PATH. It is in the socket's private
+ * folder and removed with it.
+ */
 export function placeClient(capabilitySocket: string): string {
   const folder = join(dirname(capabilitySocket), "bin");
   if (existsSync(folder)) return folder;

@@ -1,4 +1,6 @@
-/** Trying a backend: by what, what was found, which limits hold, and what to run on this machine to have one. `doctor` says it. */
+/**
+ * Tries a backend: how, the result, which limits work, and what to run on this machine to get one. `doctor` shows it.
+ */
 import { type CommandFinder, createCommandFinder, type Environment } from "@metier/base/programs";
 import { BIN } from "./inside/protocol.ts";
 import { type Controller, cgroupHomes } from "./process/cgroup-homes.ts";
@@ -8,21 +10,21 @@ import type { BroughtPrograms } from "./programs.ts";
 import type { Sandbox, SandboxBackend, SandboxCommand, SandboxLimits } from "./sandbox.ts";
 import type { World } from "./world/world.ts";
 
-/** What a sandbox is made from here. */
+/** What a sandbox is built from here. */
 export interface SandboxMachine {
   readonly environment: Environment;
   readonly programs: BroughtPrograms;
 }
 
-/** What was found when a backend was tried. */
+/** The result of trying a backend. */
 export interface SandboxProbe {
   readonly backend: SandboxBackend;
   readonly available: boolean;
-  /** What was found, or why it does not hold. */
+  /** What was found, or why it does not work. */
   readonly reason: string;
-  /** The command that brings it, where it is known. */
+  /** The command that installs it, if known. */
   readonly remedy?: string | undefined;
-  /** Of one that works and starts programs of the machine. */
+  /** For one that works and starts programs of the machine. */
   readonly limits?: HeldLimits;
 }
 
@@ -39,7 +41,7 @@ export function works(sandbox: Sandbox, reason: string, limits: HeldLimits): Pro
   return { sandbox, probe: { backend: sandbox.backend, available: true, reason, limits } };
 }
 
-/** Something that every machine has, and nothing of the user's. */
+/** Something every machine has, and nothing of the user's. */
 export const PROBE_WORLD: World = {
   cwd: "/usr",
   workDir: "/usr",
@@ -58,7 +60,7 @@ export const PROBE_COMMAND: SandboxCommand = {
   limits: PROBE_LIMITS,
 };
 
-/** Really starts something. What went wrong, or nothing. */
+/** Actually starts something. Returns what went wrong, or nothing. */
 export async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
   const outcome = await sandbox.run(PROBE_COMMAND);
   if (outcome.exitCode === 0) return undefined;
@@ -83,7 +85,7 @@ export function probeOnce(attempt: (machine: TriedMachine) => Promise<Probed>): 
   };
 }
 
-/** The lines of `doctor` about the probes. */
+/** The lines about the probes in `doctor`. */
 export function describeProbes(probes: readonly SandboxProbe[]): readonly string[] {
   return probes.flatMap(({ backend, available, reason, remedy, limits }) => {
     const help = remedy === undefined ? "" : ` Run \`${remedy}\`.`;
@@ -92,13 +94,13 @@ export function describeProbes(probes: readonly SandboxProbe[]): readonly string
   });
 }
 
-/** Which limits hold for commands on this machine, and by what. */
+/** Which limits apply to commands on this machine, and how. */
 interface HeldLimits {
-  /** What the kernel keeps each process to, by `prlimit`. */
+  /** What the kernel limits for each process, through `prlimit`. */
   readonly prlimit: readonly string[];
-  /** What the kernel keeps all processes of a command to, by a control group. */
+  /** What the kernel limits for all processes of a command, through a control group. */
   readonly cgroup: readonly Controller[];
-  /** What Metier looks at several times a second, and ends a command for. */
+  /** What Metier checks several times a second and stops a command for. */
   readonly watchdog: readonly string[];
 }
 
@@ -116,13 +118,13 @@ export function findHeldLimits(hasPrlimit: boolean, isIsolated: boolean): HeldLi
 export function describeHeldLimits({ prlimit, cgroup, watchdog }: HeldLimits): string {
   const name = (words: readonly string[]): string => words.join(", ");
   return [
-    prlimit.length > 0 ? `prlimit (${name(prlimit)})` : "no `prlimit`, so one file or process can grow",
-    cgroup.length > 0 ? `control group (${name(cgroup)})` : "no control group that Metier may divide",
+    prlimit.length > 0 ? `prlimit (${name(prlimit)})` : "no `prlimit`, so a single file or process can grow",
+    cgroup.length > 0 ? `control group (${name(cgroup)})` : "no control group that Metier can divide",
     `watchdog (${name(watchdog)})`,
   ].join("; ");
 }
 
-/** Package manager → how it installs. The first one found is the machine's. */
+/** Package manager → its install command. The first one found is the machine's. */
 const INSTALLERS: Readonly<Record<string, string>> = {
   "apt-get": "apt-get install -y",
   dnf: "dnf install -y",
@@ -131,17 +133,17 @@ const INSTALLERS: Readonly<Record<string, string>> = {
   apk: "apk add",
 };
 
-/** Program → its package, named alike by all of them. */
+/** Program → its package, which has the same name in all of them. */
 const PACKAGES: Readonly<Record<string, string>> = { bwrap: "bubblewrap", rg: "ripgrep" };
 
-/** Kernel settings that keep an installed bubblewrap from starting: the value that does, and the one that helps. */
+/** Kernel settings that prevent an installed bubblewrap from starting: the bad value, and the good one. */
 const KERNEL_SETTINGS = [
   { name: "kernel.apparmor_restrict_unprivileged_userns", bad: "1", good: "0" },
   { name: "kernel.unprivileged_userns_clone", bad: "0", good: "1" },
   { name: "user.max_user_namespaces", bad: "0", good: "15000" },
 ];
 
-/** What to run on this machine to have these programs, where it is known. */
+/** What to run on this machine to get these programs, if known. */
 export function installCommand(
   find: CommandFinder,
   programs: readonly string[] = ["bwrap"],
@@ -151,7 +153,7 @@ export function installCommand(
   return installer && asRoot([installer[1], ...packages].join(" "));
 }
 
-/** For a bubblewrap that is installed and does not start. */
+/** For a bubblewrap that is installed but does not start. */
 export function kernelCommand(): string | undefined {
   const setting = KERNEL_SETTINGS.find(
     ({ name, bad }) => readText(`/proc/sys/${name.replaceAll(".", "/")}`).trim() === bad,
@@ -166,8 +168,8 @@ function asRoot(command: string): string {
 const INTERPRETERS = ["sh", "bash", "python3", "node", "deno", "bun", "ruby", "perl", "uv", "uvx"];
 
 /**
- * Which interpreters a sandboxed command finds, by looking inside: name → the file on this machine, or `null`. Empty for a
- * sandbox that starts none.
+ * Which interpreters a sandboxed command finds, by looking inside: name → the file on this machine, or `null`. Empty
+ * for a sandbox that starts none.
  */
 export async function listInterpreters(
   sandbox: Sandbox,

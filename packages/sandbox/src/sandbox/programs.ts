@@ -1,6 +1,7 @@
 /**
- * `[sandbox] programs`: what sandboxed commands find besides `/usr`. An entry is a name on the user's PATH, a file, or an
- * installation folder with `bin`. Bound read-only; nothing that holds secrets or belongs to many programs is.
+ * `[sandbox] programs`: what sandboxed commands find besides `/usr`. An entry is a name on the user's PATH, a file, or
+ * an installation folder with `bin`. Mounted read-only; nothing that holds secrets or is shared by many programs is
+ * mounted.
  */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
@@ -12,14 +13,14 @@ import { runProcess } from "./process/run-process.ts";
 import { findPrivatePlaces, type PrivatePlaces, whyPrivate } from "./world/private-places.ts";
 
 export interface BroughtPrograms {
-  /** Name → file; each is seen alone. */
+  /** Name → file; each is mounted alone. */
   readonly files: Readonly<Record<string, string>>;
-  /** Installations, seen whole at their own path. */
+  /** Installations, mounted as a whole at their own path. */
   readonly folders: readonly string[];
 }
 
 export interface FoundPrograms extends BroughtPrograms {
-  /** Entries that bring nothing, with the reason. */
+  /** Entries that provide nothing, with the reason. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -29,10 +30,10 @@ export const NO_PROGRAMS: BroughtPrograms = { files: {}, folders: [] };
 const SYSTEM_PATH = ["/usr/local/bin", "/usr/bin", "/bin"];
 /** Metier's own, which nothing replaces. */
 const OWN_NAMES: readonly string[] = ["node", ...CLIENT_NAMES];
-/** Of a home: what many programs share. */
+/** In a home: folders that many programs share. */
 const SHARED_FOLDERS = ["", ".local", ".local/share", ".config", ".cache"];
 
-/** The PATH of a command: where single files are found, installations, the system. */
+/** A command's PATH: single files, installations, the system. */
 export function searchPath(bins: readonly string[], { folders }: BroughtPrograms): string {
   return [...new Set([...bins, ...folders.map((folder) => join(folder, "bin")), ...SYSTEM_PATH])].join(":");
 }
@@ -69,7 +70,7 @@ function isPath(entry: string): boolean {
 }
 
 interface Found {
-  /** As it was written or looked up; its last part is the program's name. */
+  /** As written or looked up; its last part is the program's name. */
   readonly path: string;
   readonly real: string;
   readonly isFolder: boolean;
@@ -80,13 +81,13 @@ function look(path: string): Found | undefined {
     const real = realpathSync.native(path);
     return { path, real, isFolder: statSync(real).isDirectory() };
   } catch {
-    return undefined; // It is not there, or not for this user.
+    return undefined; // It does not exist, or this user cannot read it.
   }
 }
 
 function whyNotFound(entry: string): string {
-  if (isPath(entry)) return "there is nothing";
-  if (entry.includes("/")) return "a path is written in full, or from `~/`";
+  if (isPath(entry)) return "it does not exist";
+  if (entry.includes("/")) return "a path must be absolute, or start with `~/`";
   return "no program of that name is on your PATH";
 }
 
@@ -98,23 +99,24 @@ function whyRefused(
   if (real === "/") return "it is the whole machine";
   const reason = whyPrivate(real, hidden, places);
   if (reason !== undefined) return reason;
-  if (isInside(real, realPathOr(places.base))) return "it lies in Metier's own folder";
+  if (isInside(real, realPathOr(places.base))) return "it is inside Metier's own folder";
   if (isFolder) return whyNotWhole(real, hidden);
-  if (OWN_NAMES.includes(basename(path))) return "Metier brings the one that commands find";
+  if (OWN_NAMES.includes(basename(path))) return "Metier already provides it";
   if (basename(dirname(path)) === "shims")
-    return "a shim needs more than its file; name the installation's folder";
+    return "a shim needs more than its file; name the installation folder";
   return isExecutable(real) ? undefined : "it is not an executable file";
 }
 
 function whyNotWhole(folder: string, { homes, secrets }: PrivatePlaces): string | undefined {
   const shared = homes.flatMap((home) => SHARED_FOLDERS.map((name) => join(home, name)));
   if (homes.some((home) => isInside(home, folder)) || shared.includes(folder)) {
-    return "it holds more than one program; name the program's file, or its own folder";
+    return "it contains more than one program; name the program's file, or its own folder";
   }
   const secret = secrets.find((place) => isInside(place, folder));
-  if (secret !== undefined) return `it holds \`${secret}\`, a place for secrets; name the program's file`;
+  if (secret !== undefined)
+    return `it contains \`${secret}\`, a location for secrets; name the program's file`;
   const bin = statSync(join(folder, "bin"), { throwIfNoEntry: false });
-  return bin?.isDirectory() ? undefined : "it has no folder `bin`";
+  return bin?.isDirectory() ? undefined : "it has no `bin` folder";
 }
 
 function isExecutable(file: string): boolean {
@@ -123,7 +125,7 @@ function isExecutable(file: string): boolean {
     const found = statSync(file);
     return found.isFile() && (found.mode & 0o111) !== 0;
   } catch {
-    return false; // What this user may not execute, their commands may not either.
+    return false; // If this user may not execute it, their commands may not either.
   }
 }
 
@@ -131,20 +133,20 @@ function notBrought(entry: string, reason: string): Diagnostic {
   return {
     code: "sandbox.program-missing",
     severity: "warning",
-    message: `\`${entry}\` of \`sandbox.programs\` is not brought into the sandbox: ${reason}.`,
+    message: `\`${entry}\` in \`sandbox.programs\` is not available in the sandbox: ${reason}.`,
     path: "",
-    hint: "Write a name on your PATH, the path of a program, or that of an installation folder with `bin`.",
+    hint: "Use a name on your PATH, the path of a program, or an installation folder with a `bin` folder.",
   };
 }
 
 /*
- * What Debian's own programs say about packages: which are installed, which the archive has. Only asks; `metier setup`
- * is what installs. Names must have passed `isPackageName`, so none reads as an option or a pattern.
+ * Queries Debian's own programs about packages: which are installed, and which the archive has. Only queries; `metier
+ * setup` installs. Names must have passed `isPackageName`, so that none reads as an option or a pattern.
  */
 
 const LIMITS = { timeoutMs: 20_000, maxOutputBytes: 4 * 1024 * 1024 };
 
-/** `undefined` where there is no `dpkg-query`, so nobody knows. */
+/** `undefined` if there is no `dpkg-query`, so nobody knows. */
 export async function findInstalledPackages(
   names: readonly string[],
   environment: Environment,
@@ -154,7 +156,7 @@ export async function findInstalledPackages(
   return lines && new Set(lines.flatMap((line) => /^installed\t(.+)$/.exec(line)?.[1] ?? []));
 }
 
-/** Those that could be installed now; `undefined` where there is no `apt-cache`. */
+/** Those that could be installed now; `undefined` if there is no `apt-cache`. */
 export async function findArchivePackages(
   names: readonly string[],
   environment: Environment,
@@ -170,7 +172,7 @@ export async function findArchivePackages(
   return found;
 }
 
-/** Names that are not known make these programs end with 1, and answer for the others all the same. */
+/** Unknown names make these programs exit with 1, but they still answer for the others. */
 async function ask(
   program: string,
   args: readonly string[],

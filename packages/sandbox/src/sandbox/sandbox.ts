@@ -1,6 +1,6 @@
 /**
- * The contract every sandbox backend keeps, and what all of them do alike with a command. A backend that cannot hold a part
- * of the policy refuses; it never runs anyway.
+ * The contract of every sandbox backend, and what all of them do with a command. A backend that cannot enforce part of
+ * the policy refuses the command.
  */
 import type { Readable } from "node:stream";
 import { presentFields } from "@metier/base/json";
@@ -9,49 +9,49 @@ import { isInWorld, type World } from "./world/world.ts";
 /** What confines the commands of a run. `none` confines nothing. */
 export type SandboxBackend = "bubblewrap" | "sandbox-runtime" | "just-bash" | "none";
 
-/** How much one command may use. A limit that is absent does not apply. */
+/** How much one command may use. An absent limit does not apply. */
 export interface SandboxLimits {
-  /** Milliseconds until the command is ended. */
+  /** Milliseconds until the command is stopped. */
   readonly timeoutMs: number;
-  /** Of each stream that is kept; what comes after it is dropped and said so. */
+  /** Bytes kept per stream; the rest is dropped and counted. */
   readonly maxOutputBytes: number;
-  /** Processes of the command at the same time. */
+  /** Simultaneous processes of the command. */
   readonly maxProcesses?: number;
-  /** Memory of all processes of the command together. */
+  /** Memory of all the command's processes together. */
   readonly maxMemoryBytes?: number;
-  /** Size of each file that it writes. */
+  /** Size of each file it writes. */
   readonly maxFileBytes?: number;
-  /** Of everything in the work folder together. */
+  /** Total size of the work folder. */
   readonly maxWorkBytes?: number;
 }
 
 /** A command to run in a sandbox, and what it gets. */
 export interface SandboxCommand {
-  /** Executed as it is, without a shell; `["bash", "-c", text]` is how a shell is asked for. */
+  /** Executed directly, without a shell; use `["bash", "-c", text]` for a shell. */
   readonly argv: readonly string[];
-  /** What the command sees of the machine, and what it may change. */
+  /** What the command can see and change on the machine. */
   readonly world: World;
   /** Default: the world's own. */
   readonly cwd?: string;
-  /** On top of the minimal environment that the backend makes; nothing of the parent's environment gets in. */
+  /** Added to the backend's minimal environment; nothing is inherited from the parent. */
   readonly env: Readonly<Record<string, string>>;
-  /** A stream is passed on as it comes, for a process that is talked to while it runs. */
+  /** A stream is forwarded as it arrives, for a process that is talked to while it runs. */
   readonly stdin?: string | Readable;
   /**
-   * A Unix socket of the allow-list proxy (`src/egress`): with it the command reaches granted domains through the usual
-   * proxy variables, and nothing else. Without it there is no network at all.
+   * A Unix socket of the allow-list proxy (`src/egress`): with it the command reaches only granted domains, through the
+   * usual proxy variables. Without it there is no network.
    */
   readonly egressSocket?: string;
   /**
-   * A Unix socket of the capabilities (`src/capabilities`): with it `metier-sb capability` works, and answers as `ash-sb`
-   * too. Where it is seen: `seenCapabilitySocket`; a backend that cannot show it refuses the command.
+   * A Unix socket of the capabilities (`src/capabilities`): with it `metier-sb capability` works, also as `ash-sb`.
+   * `seenCapabilitySocket` says where it appears; a backend that cannot show it refuses the command.
    */
   readonly capabilitySocket?: string;
-  /** A command that exceeds one is ended. */
+  /** A command that exceeds one is stopped. */
   readonly limits: SandboxLimits;
-  /** Ends the whole process tree. */
+  /** Stops the whole process tree. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with each piece of output as it comes. */
+  /** Called with each piece of output as it arrives. */
   onOutput?(stream: "stdout" | "stderr", chunk: Uint8Array): void;
 }
 
@@ -59,7 +59,7 @@ export interface SandboxCommand {
 export interface CommandOutcome {
   /** `limit`: it exceeded one. `refused`: it was not started. */
   readonly ended: "exited" | "signalled" | "timeout" | "cancelled" | "limit" | "refused";
-  /** Of a command that ended by a signal, 128 and the signal's number, as shells have it. */
+  /** For a command ended by a signal, 128 plus the signal's number, as in shells. */
   readonly exitCode?: number;
   /** Name of the signal that ended it, such as `SIGKILL`. */
   readonly signal?: string;
@@ -67,11 +67,11 @@ export interface CommandOutcome {
   readonly stdout: string;
   /** At most `maxOutputBytes`. */
   readonly stderr: string;
-  /** Bytes that did not fit `maxOutputBytes`, of both streams together. */
+  /** Bytes of both streams that did not fit `maxOutputBytes`. */
   readonly droppedBytes: number;
   /** Milliseconds from start to end. */
   readonly durationMs: number;
-  /** For `limit` and `refused`: which, in one sentence. */
+  /** For `limit` and `refused`: the reason, in one sentence. */
   readonly reason?: string;
 }
 
@@ -79,16 +79,16 @@ export interface CommandOutcome {
 export interface Sandbox {
   /** The backend that runs the commands. */
   readonly backend: SandboxBackend;
-  /** Whether it starts programs of the machine (python3, node, git). `false`: a shell with commands of its own, no more. */
+  /** Whether it starts programs of the machine (python3, node, git). `false`: a shell with only built-in commands. */
   readonly runsPrograms: boolean;
-  /** Runs a command to its end. A command that fails or is refused is an outcome, not an exception. */
+  /** Runs a command to its end. A failed or refused command is an outcome, not an exception. */
   run(command: SandboxCommand): Promise<CommandOutcome>;
 }
 
 const REACHING_SOCKETS: readonly SandboxBackend[] = ["bubblewrap", "none"];
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** A backend that is given only what no backend refuses. */
+/** A backend that gets only what no backend refuses. */
 export function createSandbox(backend: SandboxBackend, run: Sandbox["run"]): Sandbox {
   return {
     backend,
@@ -104,7 +104,7 @@ export function createSandbox(backend: SandboxBackend, run: Sandbox["run"]): San
 
 const commands = { started: 0, refused: 0 };
 
-/** How many commands sandboxes of this process have run, and how many they did not start. */
+/** How many commands this process's sandboxes have run, and how many they refused to start. */
 export function countCommands(): Readonly<typeof commands> {
   return { ...commands };
 }
@@ -113,17 +113,17 @@ function whyRefused(
   backend: SandboxBackend,
   { argv, env, cwd, world, capabilitySocket }: SandboxCommand,
 ): string | undefined {
-  if (argv.length === 0 || argv[0] === "") return "There is no command.";
+  if (argv.length === 0 || argv[0] === "") return "The command is empty.";
   if (argv.some((word) => word.includes("\0")))
-    return "The command has a NUL character, which no program can be given.";
+    return "The command contains a NUL character, which no program accepts.";
   for (const [name, value] of Object.entries(env)) {
-    if (!VARIABLE_NAME.test(name)) return `\`${name}\` is no name for a variable.`;
+    if (!VARIABLE_NAME.test(name)) return `\`${name}\` is not a valid variable name.`;
     if (value.includes("\0"))
-      return `The variable \`${name}\` has a NUL character, which no program can be given.`;
+      return `The variable \`${name}\` contains a NUL character, which no program accepts.`;
   }
-  if (cwd !== undefined && !isInWorld(world, cwd)) return `\`${cwd}\` is not in the world of this run.`;
+  if (cwd !== undefined && !isInWorld(world, cwd)) return `\`${cwd}\` is not visible to this run.`;
   if (capabilitySocket !== undefined && !REACHING_SOCKETS.includes(backend)) {
-    return `Commands of the backend \`${backend}\` reach no socket, so none of them can have capabilities: use the backend \`bubblewrap\`.`;
+    return `Commands of the backend \`${backend}\` cannot reach sockets, so they have no capabilities: use the backend \`bubblewrap\`.`;
   }
   return undefined;
 }
@@ -132,7 +132,7 @@ export function refuseCommand(reason: string): CommandOutcome {
   return { ended: "refused", stdout: "", stderr: "", droppedBytes: 0, durationMs: 0, reason };
 }
 
-/** The variables every process of a run gets, sandboxed or not. Nothing of Metier's own environment is among them. */
+/** The variables of every process of a run, sandboxed or not. None come from Metier's own environment. */
 export function minimalEnvironment(
   world: World,
   { path, temporary }: { readonly path: string; readonly temporary: string },

@@ -1,6 +1,6 @@
 /**
- * The one redaction gate: whatever is sent, written or returned by a run passes it. It guards against accident; isolation
- * guards against a hostile skill. Time is linear in the text, whatever the secrets are.
+ * The one redaction gate: everything a run sends, writes or returns passes it. It protects against accidents; isolation
+ * protects against a hostile skill. Takes linear time, whatever the secrets.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { compareText } from "@metier/base/text";
@@ -15,28 +15,28 @@ import {
 } from "./secret-scan.ts";
 
 export interface Secret {
-  /** What the placeholder shows. */
+  /** The name in the placeholder. */
   readonly name: string;
   readonly value: string;
 }
 
 export interface RedactionStream {
-  /** What of the text so far is certain; the rest is held back, since it may be the beginning of a secret. */
+  /** Returns the part of the text that is certain; holds back the rest, which may be the start of a secret. */
   push(chunk: string): string;
-  /** The rest. */
+  /** Returns the rest. */
   end(): string;
 }
 
 export interface Redactor {
-  /** It knows no secret, so everything passes it as it is. */
+  /** It knows no secret, so everything passes unchanged. */
   readonly isIdle: boolean;
   redact(text: string): string;
-  /** The same in all texts of a plain value, keys included. What is no plain data stays as it is. */
+  /** Redacts all texts of a plain value, including keys. Anything but plain data stays unchanged. */
   redactJson<Value>(value: Value): Value;
   stream(): RedactionStream;
-  /** From now on, also in streams that are open. */
+  /** From now on, also in open streams. */
   add(secret: Secret): void;
-  /** One for each secret that is too short to be looked for. */
+  /** One for each secret that is too short to search for. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -85,10 +85,10 @@ export function createRedactor(secrets: Iterable<Secret> = []): Redactor {
   };
 }
 
-/** More than this is not kept for the sake of speed. */
+/** The maximum kept for speed. */
 const MOST_REMEMBERED = 4 * 1024 * 1024;
 
-/** Texts without a secret: the messages of a run come by at every step, and need not be searched again each time. */
+/** Texts without a secret: a run's messages pass at every step and need not be searched each time. */
 function createTextMemory(): { has(text: string): boolean; add(text: string): void; forget(): void } {
   const texts = new Set<string>();
   let size = 0;
@@ -112,9 +112,9 @@ function reportShort({ name }: Secret): Diagnostic {
   return {
     code: "secret.short",
     severity: "warning",
-    message: `The value of \`${shown}\` has fewer than ${SHORTEST_SECRET} characters and is not redacted: it would be found everywhere by chance.`,
+    message: `The value of \`${shown}\` has fewer than ${SHORTEST_SECRET} characters, so it is not redacted: it would match text by chance.`,
     path: "",
-    hint: 'Use a longer one, or write `{ value = "…", secret = false }` if it is no secret.',
+    hint: 'Use a longer value, or write `{ value = "…", secret = false }` if it is not a secret.',
   };
 }
 
@@ -144,13 +144,13 @@ function createStream(current: () => Gate | undefined): RedactionStream {
   let gate: Gate | undefined;
   let scan: SecretScan | undefined;
   let spans: readonly SecretSpan[] = [];
-  /** What was not given out yet, and its position. */
+  /** Text not returned yet, and its position. */
   let held = "";
   let heldAt = 0;
   const read = (chunk: string, isLast: boolean): string => {
     let piece = chunk;
     if (gate !== current()) {
-      // A secret came in meanwhile: what is held is looked at again.
+      // A secret was added: search the held text again.
       gate = current();
       scan = gate && createSecretScan(gate.search);
       piece = held + chunk;
@@ -161,7 +161,7 @@ function createStream(current: () => Gate | undefined): RedactionStream {
     held += piece;
     const settled = isLast ? heldAt + held.length : scan.settledEnd();
     const merged = mergeSpans(spans);
-    // A secret that may yet turn out to be longer is held as a whole.
+    // A match that may still become longer is held as a whole.
     const open = merged.find((span) => span.end > settled);
     const end = Math.min(settled, open?.start ?? settled);
     const done = merged.filter((span) => span.end <= end);
@@ -175,13 +175,13 @@ function createStream(current: () => Gate | undefined): RedactionStream {
     push: (chunk) => read(chunk, false),
     end() {
       const rest = read("", true);
-      gate = undefined; // What is pushed after the end is a text of its own.
+      gate = undefined; // Text pushed after the end is a new text.
       return rest;
     },
   };
 }
 
-/** Sorted; those that overlap become one, which stands for the longest of them, so that no end of one is left over. */
+/** Sorted; overlapping ones merge into one that stands for the longest, so that no end is left over. */
 function mergeSpans(spans: readonly SecretSpan[]): readonly SecretSpan[] {
   const sorted = spans.toSorted(
     (a, b) => a.start - b.start || b.end - a.end || compareText(a.label, b.label),
@@ -236,7 +236,7 @@ function mapTexts(value: unknown, redact: (text: string) => string, level: numbe
   return isPlain(value) ? mapEntries(value, redact, level + 1) : value;
 }
 
-/** The same object when nothing in it changes, which is how most are. */
+/** Returns the same object if nothing in it changes, which is the usual case. */
 function mapEntries(value: object, redact: (text: string) => string, level: number): object {
   let isChanged = false;
   const entries = Object.entries(value).map(([key, item]): readonly [string, unknown] => {

@@ -1,6 +1,6 @@
 /**
- * The variables that the processes of a run get beside the minimal environment: exactly those the skill declares, with
- * values from the caller, the user's config, or a program that it names. Metier's own environment is never looked at.
+ * The variables that a run's processes get besides the minimal environment: exactly those the skill declares, with
+ * values from the caller, the user's config, or a program named there. Metier's own environment is never read.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { CommandFinder } from "@metier/base/programs";
@@ -24,9 +24,9 @@ interface RunVariable {
 
 export interface RunEnvironment {
   readonly variables: Readonly<Record<string, RunVariable>>;
-  /** Declared, but nothing gives them a value. */
+  /** Declared, but without a value. */
   readonly missing: readonly string[];
-  /** Declared and configured, but not for a skill of this trust. */
+  /** Declared and configured, but not for a skill with this trust. */
   readonly withheld: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -37,29 +37,29 @@ type DeclaringSkill = Pick<Skill, "name" | "location"> & {
 
 interface EnvironmentSources {
   readonly skill: DeclaringSkill;
-  /** What the user's config has for this skill: `skillSettings(config, name)`. */
+  /** The user's config for this skill: `skillSettings(config, name)`. */
   readonly settings: { readonly env: Readonly<Record<string, EnvironmentValue>> };
-  /** Values of the caller for this one run; they win. All are secret. */
+  /** The caller's values for this run; they win. All are secret. */
   readonly given?: Readonly<Record<string, string>>;
 }
 
 export interface RunEnvironmentRequest extends EnvironmentSources {
   readonly trust: TrustDecision;
-  /** Whether values of the user's config may reach the skill: `decideUserValues`. */
+  /** Whether values from the user's config may reach the skill: `decideUserValues`. */
   readonly userValues: TrustDecision;
-  /** Runs the programs that config names as the source of a value. */
+  /** Runs the programs that the config names as the source of a value. */
   readonly machine: SecretMachine;
 }
 
 interface MissingVariables {
   readonly names: readonly string[];
-  /** What to add to the user's config file; empty when nothing is missing or a config file cannot name the skill. */
+  /** What to add to the user's config file; empty if nothing is missing or a config file cannot name the skill. */
   readonly lines: readonly string[];
 }
 
 const VARIABLE_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
-/** Without running anything: a value that is yet to be fetched counts as there. */
+/** Runs nothing: a value that must be fetched counts as present. */
 export function missingVariables({ skill, settings, given = {} }: EnvironmentSources): MissingVariables {
   const names = declaredNames(skill).filter((name) => {
     const configured = ownValue(settings.env, name);
@@ -99,8 +99,8 @@ export async function resolveRunEnvironment(request: RunEnvironmentRequest): Pro
   if (withheld.length > 0) {
     const { reason } = mayReceive ? userValues : trust;
     const names = withheld.map((name) => `\`${name}\``).join(", ");
-    const message = `\`${skill.name}\` is not given ${names}. ${reason}`;
-    const hint = "Values of your config go to skills that you trust.";
+    const message = `\`${skill.name}\` does not get ${names}. ${reason}`;
+    const hint = "Only skills you trust get values from your config.";
     diagnostics.push(report("warning", "secret.not-allowed", skill, message, hint));
   }
   return { variables, missing, withheld, diagnostics };
@@ -126,11 +126,11 @@ async function readValue(source: EnvironmentValue, fetch: Fetch): Promise<Fetche
 }
 
 const NO_TEXT: FetchedSecret = refused({
-  message: "The value has a NUL character, which no variable can hold.",
-  hint: "Give it in another form, for example as base64.",
+  message: "The value contains a NUL character, which a variable cannot hold.",
+  hint: "Store it in another form, for example base64.",
 });
 
-/** In the order of the skill, each once. */
+/** In the skill's order, without duplicates. */
 function declaredNames({ manifest }: DeclaringSkill): readonly string[] {
   return [...new Set(manifest.env)].filter((name) => VARIABLE_NAME.test(name) && !isReservedVariable(name));
 }
@@ -141,8 +141,8 @@ function ownValue<Value>(table: Readonly<Record<string, Value>>, name: string): 
 
 function reportReserved(skill: DeclaringSkill): Diagnostic[] {
   return [...new Set(skill.manifest.env)].filter(isReservedVariable).map((variable) => {
-    const message = `\`${skill.name}\` declares \`${variable}\`, which decides how programs start; no skill is given it.`;
-    const hint = "Use a name of the skill's own under `env`.";
+    const message = `\`${skill.name}\` declares \`${variable}\`, which controls how programs start; no skill may set it.`;
+    const hint = "Use a different name under `env`.";
     return report("warning", "secret.reserved-name", skill, message, hint);
   });
 }
@@ -158,8 +158,8 @@ function report(
 }
 
 /**
- * Variables that decide how programs start, what they load and whom they trust. A skill that could set one would change
- * every command of its run, so it is never given any of them, whatever it declares.
+ * Variables that control how programs start, what they load and whom they trust. Setting one would change every command
+ * of a run, so a skill never gets any of them.
  */
 const RESERVED_NAMES: ReadonlySet<string> = new Set([
   // the process and its shell
@@ -170,7 +170,7 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
   // interpreters
   ...["NODE_OPTIONS", "NODE_PATH", "NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED"],
   ...["RUBYOPT", "RUBYLIB", "CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"],
-  // programs that programs start
+  // programs started by programs
   ...["EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "SSH_ASKPASS"],
   ...["SUDO_ASKPASS", "SSH_AUTH_SOCK", "TERMINFO", "TERMINFO_DIRS", "TERMCAP"],
   // the network and whom it trusts
@@ -189,8 +189,8 @@ export function isReservedVariable(name: string): boolean {
 }
 
 /**
- * Every secret that stands in the config, whoever it is for: a run may come upon one that was never given to it. Without
- * those that have to be fetched, and without short ones: whoever is given one is warned of it.
+ * Every secret in the config, whoever it is for: a run may encounter one that it was never given. Without those that
+ * must be fetched, and without short ones, about which their users are warned.
  */
 export function configuredSecrets({
   skills,
@@ -218,7 +218,7 @@ export function configuredSecrets({
   return [...variables, ...keys, ...bearers].filter(({ value }) => isLongEnough(value));
 }
 
-/** Runs a program without a shell; rejects when it cannot be run or fails. */
+/** Runs a program without a shell; rejects if it cannot be run or fails. */
 type SecretCommandRunner = (
   argv: readonly string[],
   options: { readonly timeoutMs: number },
@@ -236,14 +236,14 @@ interface SecretRefusal extends Refusal {
 
 type FetchedSecret = Result<string, SecretRefusal>;
 
-/** It may wait for a finger or a passphrase, but nobody is told to give one. */
+/** It may wait for a fingerprint or a passphrase, but nobody is prompted for one. */
 const TIMEOUT_MS = 10_000;
 
 type SecretReference = Exclude<EnvironmentValue, { readonly value: string }>;
 
 /**
- * A value that the config only refers to: printed by a command of the user's, or kept in the key chain of the system. The
- * program is found on PATH alone and started without a shell. What it prints is in no message.
+ * A value that the config only references: printed by a user's command, or stored in the system keychain. The program
+ * is searched only on PATH and started without a shell. Its output appears in no message.
  */
 export async function fetchSecret(
   reference: SecretReference,
@@ -261,7 +261,7 @@ export async function fetchSecret(
   if (program === undefined) {
     return refused({
       message: `The program \`${name}\` is not on PATH.`,
-      hint: `Install it or name it by its absolute path${"keychain" in reference ? '; or use `{ command = ["program", "argument"] }` instead' : ""}.`,
+      hint: `Install it or use its absolute path${"keychain" in reference ? '; or use `{ command = ["program", "argument"] }` instead' : ""}.`,
     });
   }
   try {
@@ -269,11 +269,11 @@ export async function fetchSecret(
     const value = stdout.replace(/(?:\r?\n)+$/, "");
     if (value !== "") return done(value);
   } catch {
-    // What the program said may hold the secret: only that it failed is told.
+    // The program's output may contain the secret: only report that it failed.
   }
   return refused({
     message: `\`${name}\` failed, took longer than ${TIMEOUT_MS / 1000} seconds or printed nothing.`,
-    hint: "Run it in a terminal: it must print the value alone and end with 0.",
+    hint: "Run it in a terminal: it must print only the value and exit with 0.",
   });
 }
 

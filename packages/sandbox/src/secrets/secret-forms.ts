@@ -1,18 +1,18 @@
 /**
- * How a secret may be written. Forms are the texts by which it can be told: itself, its base64 at any place of a longer
- * base64 text, its hexadecimal digits. Escapes (URL, JSON, HTML) are undone before anything is compared: text views.
+ * How a secret may be written. Forms are the texts that reveal it: itself, its base64 at any offset of a longer base64
+ * text, its hexadecimal digits. Escapes (URL, JSON, HTML) are undone before comparing: text views.
  */
-/** Shorter ones would be found everywhere by chance. */
+/** Shorter ones would match everywhere by chance. */
 export const SHORTEST_SECRET = 8;
 
-/** `-----BEGIN PRIVATE KEY-----` is in every key file, and so no secret. */
+/** `-----BEGIN PRIVATE KEY-----` is in every key file, so it is not a secret. */
 const ARMOUR = /^-{3,}[^-]*-{3,}$/;
 
 export function isLongEnough(value: string): boolean {
   return value.trim().length >= SHORTEST_SECRET;
 }
 
-/** Without those that are too short to be searched for. */
+/** Without those that are too short to search for. */
 export function secretForms(value: string): readonly string[] {
   const lines = value
     .split(/[\r\n]+/)
@@ -29,7 +29,7 @@ function encodings(text: string): readonly string[] {
   return [
     text,
     bytes.toString("latin1"), // as URLs spell it, byte by byte
-    // Escaped, so that it is also found where it was escaped twice.
+    // Escaped, so that it is also found if it was escaped twice.
     JSON.stringify(text).slice(1, -1),
     encodeURIComponent(text.toWellFormed()),
     hex,
@@ -40,8 +40,8 @@ function encodings(text: string): readonly string[] {
 }
 
 /**
- * Of a text that has the bytes `offset` bytes after a multiple of three: the digits that depend on the bytes alone, and
- * those that also show that the text ends here, with and without padding.
+ * For a text with the bytes `offset` bytes after a multiple of three: the digits that depend only on the bytes, and
+ * those at the end of a text, with and without padding.
  */
 function base64Forms(bytes: Buffer, offset: number): readonly string[] {
   const first = Math.ceil((offset * 8) / 6);
@@ -52,20 +52,20 @@ function base64Forms(bytes: Buffer, offset: number): readonly string[] {
 }
 
 /**
- * How a text reads once its escapes are undone, one view per way of escaping. Secrets are searched for in every view, so
- * it does not matter which characters were escaped and how.
+ * How a text reads with its escapes undone, one view per kind of escaping. Secrets are searched in every view, so it
+ * does not matter which characters were escaped and how.
  */
 export interface TextView {
-  /** Characters with which an escape begins; a text without any reads the same as it is. */
+  /** Characters that start an escape; a text without any reads the same. */
   readonly leads: RegExp;
   /** Global. */
   readonly escape: RegExp;
-  /** Characters that have to be known to tell an escape from its beginning. */
+  /** Characters needed to tell an escape from its start. */
   readonly longestEscape: number;
   decode(written: string): string;
 }
 
-/** Base64 and other long lines are often wrapped: one line break, also an escaped one, is passed over. */
+/** Base64 and other long lines are often wrapped: one line break, even an escaped one, is skipped. */
 const UNWRAPPED: TextView = {
   leads: /[\r\n\\]/g,
   escape: /(?:\r|\\r)?(?:\n|\\n)(?![\r\n\\])/g,
@@ -81,7 +81,7 @@ const PERCENT: TextView = {
   decode: (written) => fromHex(written.slice(1)),
 };
 
-/** A form of a web page: as above, and `+` is a blank. */
+/** A web form: as above, and `+` is a space. */
 const FORM: TextView = {
   leads: /[%+]/g,
   escape: /%[0-9A-Fa-f]{2}|\+/g,
@@ -109,7 +109,7 @@ const BACKSLASH: TextView = {
   },
 };
 
-/** JSON inside of JSON, as logs have it: however many backslashes stand there, they count as one. */
+/** JSON inside JSON, as in logs: any number of backslashes counts as one. */
 const BACKSLASHES: TextView = {
   leads: /\\/g,
   escape: /\\{1,8}(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|["'/bfnrt])?/g,

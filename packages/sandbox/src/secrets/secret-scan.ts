@@ -1,6 +1,6 @@
 /**
- * Finds where secrets stand in a text that comes in pieces, in every view of it at once. Positions count from the
- * beginning of the first piece.
+ * Finds secrets in a text that comes in pieces, in all its views at once. Positions count from the start of the first
+ * piece.
  */
 import { TEXT_VIEWS, type TextView } from "./secret-forms.ts";
 
@@ -11,9 +11,9 @@ export interface SecretSpan {
 }
 
 export interface SecretScan {
-  /** What was found in this piece; a span may begin in an earlier one. */
+  /** What was found in this piece; a span may start in an earlier one. */
   read(piece: string, isLast: boolean): readonly SecretSpan[];
-  /** Nothing that is still to be found begins before this position. */
+  /** Nothing still to be found starts before this position. */
   settledEnd(): number;
 }
 
@@ -25,7 +25,7 @@ export function createSecretScan(search: PatternSearch): SecretScan {
   return {
     read(piece, isLast) {
       const spans: SecretSpan[] = [];
-      // Without an escape a view reads as the plain text does; it is followed from the first lead on.
+      // Without an escape a view equals the plain text; it is followed from the first escape character.
       const woken = sleeping.filter(({ leads }) => piece.search(leads) !== -1);
       if (woken.length > 0) {
         views.push(...woken.map((view) => plain.continueAs(view)));
@@ -43,9 +43,9 @@ class ViewScan {
   readonly #search: PatternSearch;
   readonly #view: TextView | undefined;
   #state: number = START;
-  /** Where each of the last units begins in the source: at least as many as the state knows of. */
+  /** Where each of the last units starts in the source: at least as many as the state covers. */
   #starts: number[] = [];
-  /** The end of what was read, as long as it may be the beginning of an escape. */
+  /** The end of what was read, while it may be the start of an escape. */
   #undecided = "";
 
   constructor(search: PatternSearch, view?: TextView) {
@@ -75,7 +75,7 @@ class ViewScan {
     return live === 0 ? end - this.#undecided.length : this.#startOf(live);
   }
 
-  /** Up to the last escape that is whole for certain; answers where that ends. */
+  /** Up to the last complete escape; returns where that ends. */
   #readEscapes(view: TextView, text: string, base: number, isLast: boolean, spans: SecretSpan[]): number {
     let at = 0;
     view.escape.lastIndex = 0;
@@ -114,15 +114,15 @@ class ViewScan {
   }
 }
 
-/** Where the end of the text may be an escape of which only the beginning is there. */
+/** Where the end of the text may be an incomplete escape. */
 function undecidedStart({ leads, longestEscape }: TextView, text: string, from: number): number {
   leads.lastIndex = Math.max(from, text.length - longestEscape + 1);
   return leads.exec(text)?.index ?? text.length;
 }
 
 /**
- * Many texts searched for at once, in one pass over the input whatever the texts are (Aho–Corasick). A state is a number
- * that says which beginnings of patterns the input ends with, so the input may come in pieces.
+ * Searches many texts at once, in one pass over the input (Aho–Corasick). A state is a number for the pattern prefixes
+ * at the end of the input, so the input may come in pieces.
  */
 export interface Pattern {
   readonly text: string;
@@ -131,7 +131,7 @@ export interface Pattern {
 }
 
 export interface PatternSearch {
-  /** Of the longest pattern. */
+  /** Length of the longest pattern. */
   readonly longest: number;
   /** The state after one more UTF-16 unit. */
   step(state: number, unit: number): number;
@@ -145,7 +145,7 @@ const START = 0;
 
 const NONE = -1;
 
-/** The tree of all beginnings: a node's children hang in a list, which is short everywhere but at the root. */
+/** The tree of all prefixes: a node's children are a list, which is short except at the root. */
 interface Trie {
   readonly size: number;
   readonly unit: Uint16Array;
@@ -155,7 +155,7 @@ interface Trie {
   readonly sibling: Int32Array;
   /** Index of the pattern that ends in the node. */
   readonly pattern: Int32Array;
-  /** By unit, up to the last one there is: most of a text leads from the root back to it, so that has to be quick. */
+  /** By unit, up to the highest one: most of a text leads from the root back to it, so this must be fast. */
   readonly rootChild: Int32Array;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The scope of a shell pattern (`git:*`, `git log:*`, `npm run test`, `git status *`), and whether it covers a simple
- * command. It is words, compared one by one; `:*` or a `*` of its own at the end stands for any further words. An allowing
- * rule must be proven, a denying one holds unless it is proven that it does not match; both ask whether a command does no
- * more than its first word says.
+ * command. A scope is words, compared one by one; a trailing `:*` or separate `*` stands for any further words. An
+ * allow rule must be proven to match; a deny rule applies unless it is proven not to match. Both check whether a
+ * command does no more than its first word says.
  */
 import { done, type Result, refused } from "@metier/base/result";
 import { readLiteralWord } from "./command-text.ts";
@@ -16,14 +16,14 @@ export interface CommandScope {
   readonly isOpen: boolean;
 }
 
-/** Why it is not read begins in lower case and ends without a stop. */
+/** The reason starts in lowercase and has no period. */
 type ScopeReading = Result<CommandScope, string>;
 
 const PROGRAM = /^[A-Za-z0-9_./+@%[-]+$/;
 const WORD = /(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])+/g;
 const OPEN_END = /(?::\*|\s+\*)$/;
 
-/** Reads a scope as deny rules need it: the words must be clear, but may name any program. */
+/** Reads a scope for deny rules: the words must be clear, but may name any program. */
 export function readCommandScope(text: string): ScopeReading {
   const isOpen = OPEN_END.test(text);
   const listed = text.replace(OPEN_END, "");
@@ -36,11 +36,11 @@ export function readCommandScope(text: string): ScopeReading {
     words.push(reading.value);
   }
   const [program = ""] = words;
-  if (!PROGRAM.test(program)) return refused(`\`${program}\` names no program`);
+  if (!PROGRAM.test(program)) return refused(`\`${program}\` is not a program name`);
   return done({ words, isOpen });
 }
 
-/** As an allowing rule needs it: the words must not name what never matches. */
+/** For an allow rule: the words must not name what never matches. */
 export function readAllowingScope(text: string): ScopeReading {
   const reading = readCommandScope(text);
   if (!reading.ok) return reading;
@@ -49,12 +49,12 @@ export function readAllowingScope(text: string): ScopeReading {
   return reason === undefined ? reading : refused(reason);
 }
 
-/** `git config:*` is sound as far as it goes: some of what may follow only reads. */
+/** `git config:*` is acceptable here: some of what may follow only reads. */
 function completed(words: readonly string[]): readonly string[] {
   return words[0] === "git" && words[1] === "config" ? [...words, "--list"] : words;
 }
 
-/** `undefined` when the scope covers the command. */
+/** `undefined` if the scope covers the command. */
 export function whyNotCovered(words: CommandWords, scope: CommandScope): string | undefined {
   const compared = scope.isOpen ? words.slice(0, scope.words.length) : words;
   if (!isSame(scope.words, compared)) return `\`${words.join(" ")}\` matches no pattern`;
@@ -62,9 +62,9 @@ export function whyNotCovered(words: CommandWords, scope: CommandScope): string 
 }
 
 /**
- * Whether a denying scope may be meant. The program counts by its last path segment; what follows counts in any
- * place, since options may stand between; and where the pattern has an option, any option may be another spelling of
- * it. A command that may start others may start this one.
+ * Whether a deny scope may apply. The program is compared by its last path segment; the other words in any position,
+ * since options may be in between; and if the pattern has an option, any option may be another spelling of it. A
+ * command that may start others may start this one.
  */
 export function mayMatchCommand(words: CommandWords, scope: CommandScope): boolean {
   if (checkProgram(words) !== undefined) return true;
@@ -83,7 +83,7 @@ function isSame(wanted: readonly string[], given: readonly string[]): boolean {
   return wanted.length === given.length && wanted.every((word, index) => given[index] === word);
 }
 
-/** Why it may start another program, load code or write a file; `undefined` when the tables know of nothing. */
+/** Why it may start another program, load code or write a file; `undefined` if the tables list nothing. */
 function checkProgram([program = "", ...args]: CommandWords): string | undefined {
   const name = programName(program);
   const why = whyUnprovable(name);
@@ -102,8 +102,8 @@ function programName(program: string): string {
 }
 
 /**
- * First words that never match a scoped pattern, because what they go on to do is not in the words: they start other
- * programs, run a language of their own, or change what later words mean.
+ * First words that never match a scoped pattern, because their words do not show what they do: they start other
+ * programs, run their own language, or change what later words mean.
  */
 const UNPROVABLE: Readonly<Record<string, string>> = {
   "is a shell":
@@ -118,25 +118,25 @@ const UNPROVABLE: Readonly<Record<string, string>> = {
   "lets its user start any program": `
     vi vim nvim view vimdiff rvim ex ed emacs emacsclient nano pico less more most man info mc ranger
     sftp ftp lftp mail mailx mutt telnet`,
-  "has a language of its own that can start programs":
+  "has its own language that can start programs":
     "awk gawk mawk nawk original-awk sqlite3 psql mysql mariadb mongosh redis-cli dc m4 gnuplot octave jshell",
-  "is a builtin that changes what the shell does next": `
+  "is a builtin that changes the shell's state": `
     . source alias bg bind builtin caller command compgen complete compopt coproc declare dirs disown enable
     eval exec export fc fg getopts hash help history jobs let local logout mapfile popd pushd read readarray readonly
     return set shift shopt suspend times trap typeset ulimit umask unalias unset wait`,
-  "is a word of the shell itself":
+  "is a shell keyword":
     "if then elif else fi case esac for select while until do done in function [[ ]] { } ! (( ))",
 };
 
-/** Why the program never matches, as the end of a sentence that begins with its name. */
+/** Why the program never matches, as the end of a sentence that starts with its name. */
 function whyUnprovable(program: string): string | undefined {
   if (/^ld-linux/.test(program)) return "starts another program";
   return Object.entries(UNPROVABLE).find(([, programs]) => listWords(programs).includes(program))?.[0];
 }
 
 /**
- * Which calls of `sed` are certain to only read and print: known options, and scripts of the plain commands. The
- * commands `e`, `w`, `r` and their flags start programs or touch files, and are simply not in this grammar.
+ * Which `sed` calls certainly only read and print: known options, and scripts of plain commands. The commands `e`, `w`,
+ * `r` and their flags start programs or touch files, so they are not in this grammar.
  */
 const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\[^\n])*/[IM]?)`;
 const RANGE = String.raw`(?:${ADDRESS}(?:,(?:${ADDRESS}|[+~]\d+))?\s*(?:!\s*)?)?`;
@@ -151,7 +151,7 @@ const EXPRESSION = /^(?:-[nErsuz]*e|--expression)$/;
 const LONG_FLAGS =
   "--quiet --silent --regexp-extended --separate --unbuffered --null-data --posix --sandbox --debug";
 
-/** The word because of which the call is not certain. */
+/** The word that makes the call uncertain. */
 function findRefusedInSed(args: readonly string[]): string | undefined {
   let hasScript = false;
   let isExpression = false;

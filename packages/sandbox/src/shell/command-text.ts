@@ -1,40 +1,40 @@
 /**
- * What is read of a command's text without the parser, which forgives: its characters, before anyone parses it; each of
- * its words, a second time; and whether anything stands in it that the parser did not tell of.
+ * Reads a command's text without the parser, which is lenient: its characters before parsing, each word a second time,
+ * and whether the text contains anything the parser did not report.
  */
 import { done, type Result, refused } from "@metier/base/result";
 import { nameCodePoint } from "@metier/base/text";
 
 const MAX_LENGTH = 16_384;
-/** All but tab and line feed; a carriage return is among them. */
+/** All but tab and line feed; includes carriage return. */
 const CONTROL = /[\x00-\x08\x0B-\x1F\x7F-\x9F]/;
-/** Blanks that are no blank to a shell, invisible and bidirectional characters, halves of characters. */
+/** Spaces that are not spaces to a shell, invisible and bidirectional characters, lone surrogates. */
 const DECEIVING = /(?! )[\p{Z}\p{C}\p{Default_Ignorable_Code_Point}]/u;
 
-/** Why the text is not even parsed; `undefined` when it may be. */
+/** Why the text is not even parsed; `undefined` if it may be. */
 export function checkCommandText(text: string): string | undefined {
   if (text.length > MAX_LENGTH) {
-    return `it has ${text.length} characters; at most ${MAX_LENGTH} are checked`;
+    return `it has ${text.length} characters; the limit for a check is ${MAX_LENGTH}`;
   }
   const found = CONTROL.exec(text) ?? DECEIVING.exec(text.replace(/[\t\n]/g, " "));
-  return found === null ? undefined : `it has the character ${nameCodePoint(found[0])}`;
+  return found === null ? undefined : `it contains the character ${nameCodePoint(found[0])}`;
 }
 
-/** Without a meaning to any shell, wherever they stand in a word. */
+/** Without a meaning to any shell, anywhere in a word. */
 const PLAIN = /^[A-Za-z0-9_\-+.,/:=@%^]$/;
-/** What a backslash takes the meaning from inside double quotes; before anything else it stays. */
+/** What a backslash escapes inside double quotes; before anything else it stays. */
 const ESCAPED_IN_QUOTES = /^[$`"\\]$/;
 
 interface Step {
   readonly value: string;
-  /** Where the next step begins. */
+  /** Where the next step starts. */
   readonly end: number;
 }
 
 /**
- * Reads one word of a command as a shell would that has nothing to expand, or says why it is not literal. Only what is
- * certain to be the same in every shell is: a glob, a leading tilde, a brace list or anything with `$` is not, nor is an
- * unquoted character outside ASCII. The caller compares the value with the parser's, so that two readings must agree.
+ * Reads one word of a command as a shell with nothing to expand would, or says why it is not literal. Only what every
+ * shell reads the same way is literal: not a glob, a leading tilde, a brace list, anything with `$`, or an unquoted
+ * character outside ASCII. The caller compares the value with the parser's, so two readings must agree.
  */
 export function readLiteralWord(text: string): Result<string, string> {
   let value = "";
@@ -48,7 +48,7 @@ export function readLiteralWord(text: string): Result<string, string> {
   return done(value);
 }
 
-/** A quoted part or one character; a text says why it is not literal. */
+/** A quoted part or one character; a string says why it is not literal. */
 function readStep(text: string, at: number): Step | string {
   const character = text.charAt(at);
   if (PLAIN.test(character)) return { value: character, end: at + 1 };
@@ -86,14 +86,14 @@ function readEscaped(text: string, at: number): Step | string {
   return { value: next, end: at + 2 };
 }
 
-/** Characters that are literal in some places only. */
+/** Characters that are literal only in some positions. */
 function checkUnquoted(text: string, at: number): string | undefined {
   const character = text.charAt(at);
   switch (character) {
     case "~":
       return at > 0 && !/[=:]/.test(text.charAt(at - 1)) ? undefined : `\`${text}\` may be a home folder`;
     case "#":
-      return at > 0 ? undefined : `\`${text}\` begins a comment`;
+      return at > 0 ? undefined : `\`${text}\` starts a comment`;
     case "{":
     case "}":
       return /,|\.\.|^\{\w+\}$/.test(text) ? `\`${text}\` has braces that the shell may expand` : undefined;
@@ -108,19 +108,22 @@ function checkUnquoted(text: string, at: number): string | undefined {
     default:
       return /^[\x20-\x7E]$/.test(character)
         ? `\`${text}\` has an unquoted \`${character}\``
-        : `\`${text}\` has letters outside ASCII that are not quoted`;
+        : `\`${text}\` has unquoted letters outside ASCII`;
   }
 }
 
-/** What the parser told of. */
+/** What the parser reported. */
 export interface Span {
   readonly start: number;
   readonly end: number;
-  /** A command of words alone. */
+  /** A command that consists only of words. */
   readonly isPlain: boolean;
 }
 
-/** How many subshells, groups and negations were found: each has its signs in the text, and no sign stands for nothing. */
+/**
+ * How many subshells, groups and negations were found: each must have its symbols in the text, and no symbol may be
+ * left over.
+ */
 export interface Signs {
   subshells: number;
   groups: number;
@@ -131,9 +134,9 @@ const COMMENT = /(?<=^|[\s;&|()])#[^\n]*/g;
 const BETWEEN = /^(?:[\s;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|until|do|done)\b)*$/;
 
 /**
- * A parser that forgives can lose text without a word. So whatever stands between the commands must be blanks,
- * operators, comments or the words of `if` and `while`; else the parse proves nothing. Why the text is not covered;
- * `undefined` when it is.
+ * A lenient parser can silently drop text. So everything between commands must be spaces, operators, comments or the
+ * words of `if` and `while`; otherwise the parse proves nothing. Returns why the text is not covered; `undefined` if it
+ * is.
  */
 export function accountForText(text: string, spans: readonly Span[], signs: Signs): string | undefined {
   const ordered = spans.toSorted((a, b) => a.start - b.start);
@@ -143,7 +146,7 @@ export function accountForText(text: string, spans: readonly Span[], signs: Sign
     const gap = text.slice(end, span.start);
     const isGlued = gap.startsWith("#") && end > 0;
     const left = gap.replace(COMMENT, "");
-    if (span.start < end || isGlued || !BETWEEN.test(left)) return "a part of it is not understood";
+    if (span.start < end || isGlued || !BETWEEN.test(left)) return "part of it is not understood";
     between += left;
     end = span.end;
   }

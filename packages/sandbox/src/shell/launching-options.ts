@@ -1,19 +1,19 @@
 /**
- * Options that make a program start others, load code, take another configuration or write a file of the caller's
- * choice. A scoped pattern names a program, not these. Programs whose business is to start others (`npm`, `make`,
- * interpreters) may be named; only what would lead them away from the project is listed. `git` has rules of its own at
- * the end, and `sed` scripts are read (`command-scope.ts`). Tables are read when a command is checked, not at the start.
+ * Options that make a program start others, load code, use another configuration or write a file of the caller's
+ * choice. A scoped pattern names a program, not these. Programs whose purpose is to start others (`npm`, `make`,
+ * interpreters) may be named; only what would lead them out of the project is listed. `git` has its own rules at the
+ * end, and `sed` scripts are parsed (`command-scope.ts`). Tables are read when a command is checked, not at startup.
  */
 
-/** How a table says which options of a program are refused. Names are apart by blanks. */
+/** How a table lists a program's refused options. Names are separated by spaces. */
 interface OptionRule {
-  /** `--name`; every beginning of it counts too, since most programs accept abbreviations. */
+  /** `--name`; every prefix of it counts too, since most programs accept abbreviations. */
   readonly long?: string;
-  /** Long options that are sound although they are the beginning of a refused one. */
+  /** Long options that are fine although they are a prefix of a refused one. */
   readonly sound?: string;
-  /** Letters; refused wherever they stand behind a single `-`, alone, in a cluster or with a value attached. */
+  /** Letters; refused anywhere after a single `-`: alone, in a cluster or with a value attached. */
   readonly short?: string;
-  /** Whole words: `-exec`, a subcommand. With or without `=value` behind them. */
+  /** Whole words: `-exec`, a subcommand. With or without `=value` after them. */
   readonly words?: string;
   /** Anything else that a word must not look like. */
   readonly matching?: RegExp;
@@ -125,7 +125,7 @@ export function listWords(text = ""): readonly string[] {
   return text.match(/\S+/g) ?? [];
 }
 
-/** The word because of which a call of the program is not covered; of `git`, see below. */
+/** The word for which a call of the program is not covered; for `git`, see below. */
 export function findRefusedOption(program: string, args: readonly string[]): string | undefined {
   if (program === "git") return findRefusedInGit(args);
   const [, rule] = Object.entries(RULES).find(([names]) => listWords(names).includes(program)) ?? [];
@@ -133,8 +133,8 @@ export function findRefusedOption(program: string, args: readonly string[]): str
 }
 
 /**
- * The first word that the rule refuses. A word counts wherever it stands, also behind `--` or as the value of another
- * option: which of these holds cannot be told without knowing every option of the program.
+ * The first word that the rule refuses. A word counts anywhere, even after `--` or as an option's value: telling these
+ * apart would need every option of the program.
  */
 function findRefusedWord(rule: OptionRule, args: readonly string[]): string | undefined {
   const refusedWords = listWords(rule.words);
@@ -160,9 +160,9 @@ function isRefusedCluster({ short = "", bundled }: OptionRule, word: string, ind
 }
 
 /*
- * What of `git` a scoped pattern may cover. Options before the subcommand can replace every program git starts, so
- * only those listed here are accepted there; a subcommand must be one of git's own that starts nothing of the
- * caller's choice, since any other word is an alias or a program named `git-<word>`.
+ * What a scoped pattern may cover of `git`. Options before the subcommand can replace every program git starts, so only
+ * the listed ones are accepted there; a subcommand must be git's own and start nothing of the caller's choice, since
+ * any other word is an alias or a program named `git-<word>`.
  */
 
 /** Not `-C`, `--git-dir` or `--work-tree`: another repository has another configuration, which names programs. */
@@ -179,7 +179,10 @@ const SUBCOMMANDS = `add am annotate apply archive bisect blame branch bundle ca
   tag unpack-file unpack-objects update-index update-ref update-server-info var verify-pack version whatchanged worktree
   write-tree`;
 
-/** Holds for every subcommand. The pattern: `ext::…` and its kin start a helper, a host that begins with `-` is an option of `ssh`. */
+/**
+ * For every subcommand. The pattern: `ext::…` and similar start a helper, and a host that starts with `-` is an `ssh`
+ * option.
+ */
 const EVERYWHERE: OptionRule = {
   long: `--upload-pack --receive-pack --exec --open-files-in-pager --ext-diff --textconv --output --output-directory
     --strategy --help`,
@@ -187,7 +190,7 @@ const EVERYWHERE: OptionRule = {
   matching: /(?:^|=)[A-Za-z0-9][A-Za-z0-9+.-]*::|:\/\/(?:[^/]*@)?-/,
 };
 
-/** By one of `SUBCOMMANDS`. */
+/** Keyed by one of `SUBCOMMANDS`. */
 const BY_SUBCOMMAND: Readonly<Record<string, OptionRule>> = {
   archive: { short: "o" },
   bisect: { words: "run visualize view" },
@@ -208,7 +211,7 @@ const BY_SUBCOMMAND: Readonly<Record<string, OptionRule>> = {
   submodule: { words: "foreach" },
 };
 
-/** Without one of these, `git config` may write; a configuration names programs. */
+/** Without one of these, `git config` may write, and a configuration names programs. */
 const CONFIG_READERS = "--get --get-all --get-regexp --get-urlmatch --list -l get list";
 
 function findRefusedInGit(args: readonly string[]): string | undefined {

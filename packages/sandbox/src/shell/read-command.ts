@@ -1,7 +1,7 @@
 /**
- * Parses a shell command and takes it apart into its simple commands, or says why nothing about it can be proven.
- * The parser forgives, so nothing is taken from it on trust: only the node types below are known, every word is read a
- * second time and every character of the text must be accounted for (`command-text.ts`).
+ * Parses a shell command into its simple commands, or says why nothing about it can be proven. The parser is lenient,
+ * so nothing is taken on trust: only the node types below are accepted, every word is read a second time, and every
+ * character of the text must be accounted for (`command-text.ts`).
  */
 import type {
   AndOr,
@@ -21,25 +21,25 @@ export type CommandWords = readonly string[];
 
 interface ProvableCommand {
   readonly provable: true;
-  /** Every simple command of the text, in its order; at least one. */
+  /** Every simple command of the text, in order; at least one. */
   readonly commands: readonly CommandWords[];
-  /** Literal targets of output redirections; `/dev/null` and descriptors are none. */
+  /** Literal targets of output redirections, without `/dev/null` and descriptors. */
   readonly writes: readonly string[];
   /** Literal sources of input redirections. */
   readonly reads: readonly string[];
-  /** The text is this one command and nothing else, so that it can be executed without a shell. */
+  /** The text is only this one command, so it can be executed without a shell. */
   readonly argv?: CommandWords | undefined;
 }
 
 interface UnprovableCommand {
   readonly provable: false;
-  /** Begins in lower case, ends without a stop. */
+  /** Starts in lowercase, without a period. */
   readonly reason: string;
 }
 
 type ParsedCommand = ProvableCommand | UnprovableCommand;
 
-/** A cause why nothing is proven; `undefined` while all is well. */
+/** Why nothing is proven; `undefined` so far. */
 type Doubt = string | undefined;
 
 interface Reading extends Signs {
@@ -51,7 +51,7 @@ interface Reading extends Signs {
   heredocs: number;
 }
 
-/** Builtins that are no programs: alone they still need a shell, which can do no harm with literal words. */
+/** Builtins that are not programs: alone they still need a shell, which is harmless with literal words. */
 const ONLY_IN_SHELLS: ReadonlySet<string> = new Set(["cd", ":", "exit", "type"]);
 
 const UNKNOWN_FORMS: Readonly<Record<string, string>> = {
@@ -80,11 +80,11 @@ export async function readCommand(text: string): Promise<ParsedCommand> {
   const doubt = readList(script.commands, reading) ?? accountForText(text, reading.spans, reading);
   if (doubt !== undefined) return unprovable(doubt);
   const [first] = reading.commands;
-  if (first === undefined) return unprovable("there is no command in it");
+  if (first === undefined) return unprovable("it contains no command");
   const { commands, writes, reads } = reading;
   const isRelative = (path: string): boolean => !path.startsWith("/");
   if (commands.some(([program]) => program === "cd") && [...writes, ...reads].some(isRelative)) {
-    return unprovable("a redirection to a relative path stands beside `cd`");
+    return unprovable("a redirection to a relative path is combined with `cd`");
   }
   return { provable: true, commands, writes, reads, argv: isBare(text, reading) ? first : undefined };
 }
@@ -93,7 +93,7 @@ function unprovable(reason: string): UnprovableCommand {
   return { provable: false, reason };
 }
 
-/** One command, nothing around it and no redirection in it. */
+/** One command with nothing around it and no redirection. */
 function isBare(text: string, { commands, spans }: Reading): boolean {
   const [span] = spans;
   const program = commands[0]?.[0] ?? "";
@@ -114,7 +114,7 @@ function readNode(node: PipelineNode | AndOr, reading: Reading): Doubt {
       return readSimple(node, reading);
     case "Pipeline":
       if (node.prefixes.some((prefix) => prefix.type === "Time")) return "`time` starts other programs";
-      if (node.commands.length === 0) return "a `!` stands for itself";
+      if (node.commands.length === 0) return "a `!` is on its own";
       reading.negations += node.prefixes.length;
       return firstDoubt(node.commands, (command) => readNode(command, reading));
     case "AndOr":
@@ -135,7 +135,7 @@ function readNode(node: PipelineNode | AndOr, reading: Reading): Doubt {
     case "While":
       return readList(node.clause.commands, reading) ?? readList(node.body.commands, reading);
     default:
-      return UNKNOWN_FORMS[node.type] ?? `it has a form that is not known here: ${node.type}`;
+      return UNKNOWN_FORMS[node.type] ?? `it has an unknown form: ${node.type}`;
   }
 }
 
@@ -143,9 +143,9 @@ function readBranch(branch: Pick<Elif, "clause" | "then">, reading: Reading): Do
   return readList(branch.clause.commands, reading) ?? readList(branch.then.commands, reading);
 }
 
-/** Words and redirections, with nothing but blanks between them. */
+/** Words and redirections, with only spaces between them. */
 function readSimple(node: Command, reading: Reading): Doubt {
-  if (node.name === undefined) return "a part of it only assigns or redirects";
+  if (node.name === undefined) return "part of it only assigns or redirects";
   const words: string[] = [];
   let end = node.pos;
   let isPlain = true;
@@ -154,7 +154,7 @@ function readSimple(node: Command, reading: Reading): Doubt {
     const gap = reading.text.slice(end, element.pos);
     const isWord = element.type === "Word";
     if (!isGap(gap, { isFirst: end === node.pos, isWord, before: words.at(-1) ?? "" })) {
-      return "its words are not clearly apart";
+      return "its words are not clearly separated";
     }
     isPlain &&= isWord;
     const doubt = isWord ? readWord(element, reading, words) : checkRedirection(element, reading);
@@ -166,7 +166,9 @@ function readSimple(node: Command, reading: Reading): Doubt {
   return undefined;
 }
 
-/** Blanks and continued lines. A redirection may follow a word at once, unless the word would become its descriptor. */
+/**
+ * Spaces and continued lines. A redirection may directly follow a word, unless the word would become its descriptor.
+ */
 function isGap(
   gap: string,
   place: { readonly isFirst: boolean; readonly isWord: boolean; readonly before: string },
@@ -179,12 +181,12 @@ function readWord(word: Word, { text }: Reading, words: string[]): Doubt {
   const reading = readLiteralWord(word.text);
   if (!reading.ok) return reading.refusal;
   const isAgreed = reading.value === word.value && text.slice(word.pos, word.end) === word.text;
-  if (!isAgreed) return `\`${word.text}\` can be read in two ways`;
+  if (!isAgreed) return `\`${word.text}\` is ambiguous`;
   words.push(reading.value);
   return undefined;
 }
 
-/** Those behind a group, a subshell or a loop. */
+/** Those after a group, a subshell or a loop. */
 function readRedirections(redirections: readonly Redirection[], reading: Reading): Doubt {
   return firstDoubt(redirections, (redirection) => {
     reading.spans.push({ start: redirection.pos, end: redirection.end, isPlain: false });
@@ -202,12 +204,12 @@ function firstDoubt<T>(items: readonly T[], read: (item: T) => Doubt): Doubt {
 
 /* Redirections with literal targets: which files they write and read. */
 
-/** No file: nothing is kept there, or it is a descriptor that is open anyway. */
+/** Not a file: nothing is stored there, or it is an open descriptor. */
 const NO_FILES: ReadonlySet<string> = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"]);
 /** Bash opens a connection for these. */
 const CONNECTION = /^\/+dev\/+(?:tcp|udp)(?:\/|$)/;
 
-/** Why it cannot be proven; `undefined` when it can, with its files added to `found`. */
+/** Why it cannot be proven; `undefined` if it can, with its files added to `found`. */
 function checkRedirection(redirection: Redirection, found: Reading): Doubt {
   if (redirection.descriptor?.type === "FileDescriptorVariable") return "a redirection sets a variable";
   if (redirection.type === "HereDoc") return checkHereDocument(redirection, found);
@@ -222,7 +224,7 @@ function checkRedirection(redirection: Redirection, found: Reading): Doubt {
     target.end === redirection.end &&
     // Digits right before `<` or `>` are the descriptor of the next redirection.
     !(/^[0-9]+$/.test(target.text) && /^[<>]/.test(found.text.slice(target.end)));
-  if (!isAgreed) return "a redirection can be read in two ways";
+  if (!isAgreed) return "a redirection is ambiguous";
   return redirection.type === "HereString" ? undefined : noteFile(redirection, reading.value, found);
 }
 
@@ -230,7 +232,7 @@ function noteFile({ operator, descriptor }: Redirect, target: string, found: Rea
   const duplicates = operator === ">&" || operator === "<&";
   if (duplicates && /^(?:[0-9]+-?|-)$/.test(target)) return undefined;
   if (operator === "<&" || (operator === ">&" && descriptor !== undefined)) {
-    return `\`${operator}${target}\` is no descriptor`;
+    return `\`${operator}${target}\` is not a descriptor`;
   }
   if (target === "") return "a redirection has an empty target";
   if (CONNECTION.test(target)) return `\`${target}\` opens a network connection`;
@@ -240,7 +242,10 @@ function noteFile({ operator, descriptor }: Redirect, target: string, found: Rea
   return undefined;
 }
 
-/** Only where nothing in it is expanded. One is enough for a message on standard input, and where its text ends is then found without the parser too. */
+/**
+ * Only if nothing in it is expanded. One is enough for a message on standard input, and its end can then be found
+ * without the parser too.
+ */
 function checkHereDocument(document: HereDoc, found: Reading): Doubt {
   const { delimiter, body, closing } = document;
   if (++found.heredocs > 1) return "it has more than one here-document";
@@ -249,18 +254,17 @@ function checkHereDocument(document: HereDoc, found: Reading): Doubt {
   const [, word] = /^(['"]?)(\w+)\1$/.exec(delimiter.text)?.slice(1) ?? [];
   const lineEnd = text.indexOf("\n", document.end);
   if (word === undefined || lineEnd === -1 || /['"\\#]/.test(text.slice(document.end, lineEnd))) {
-    return "a here-document begins in a way that is not certain";
+    return "the start of a here-document is ambiguous";
   }
   const isQuoted = delimiter.text !== word;
-  if (!isQuoted && /[$`\\]/.test(body.text))
-    return "a here-document is expanded by the shell; quote its mark";
+  if (!isQuoted && /[$`\\]/.test(body.text)) return "the shell expands a here-document; quote its delimiter";
   const lines = text.slice(lineEnd + 1).split("\n");
   const strip = (line: string): string => (document.operator === "<<-" ? line.replace(/^\t+/, "") : line);
   const last = lines.findIndex((line) => strip(line) === word);
   const start = lineEnd + 1;
   const end = start + lines.slice(0, last + 1).join("\n").length;
   if (last === -1 || closing.end !== end || body.pos !== start) {
-    return "it is not certain where a here-document ends";
+    return "the end of a here-document is ambiguous";
   }
   found.spans.push({ start, end, isPlain: false });
   return undefined;

@@ -87,7 +87,7 @@ test("a name is resolved once for each request, and only what was checked is dia
   const privateHosts = [`rebound.example:${site.port}`];
   const ask = createHostFetch(url, { addresses: { ...addresses, isPrivate: () => false }, privateHosts });
   expect(await (await ask(url)).text()).toBe("public");
-  await expect(ask(url)).rejects.toThrow("does not lead to a public address");
+  await expect(ask(url)).rejects.toThrow("does not resolve to a public address");
   expect(asked).toEqual(["rebound.example", "rebound.example"]);
   expect(site.requests).toHaveLength(1);
 });
@@ -162,7 +162,7 @@ test("an answer that is packed, and one that never comes, are faults", async () 
   });
   const url = `http://127.0.0.1:${site.port}/`;
   const ask = createHostFetch(url, { privateHosts: [`127.0.0.1:${site.port}`] });
-  await expect(ask(url)).rejects.toThrow("packed as `gzip`");
+  await expect(ask(url)).rejects.toThrow("compressed its answer as `gzip`");
   const silent = createServer((socket) => void socket.on("data", () => socket.destroy()));
   await new Promise<void>((resolve) => silent.listen(0, PUBLIC, resolve));
   onTestFinished(() => void silent.close());

@@ -231,7 +231,7 @@ describe("what is not granted", () => {
   test("says how it is granted", async () => {
     const { proxy, site } = await serve(echo);
     const answer = await get(proxy, `http://other.test:${site.port}/`);
-    expect(answer).toContain(`Granted are \`site.test:${site.port}\``);
+    expect(answer).toContain(`Granted: \`site.test:${site.port}\``);
     expect(answer).toContain(`\`[sandbox]\` \`network = ["other.test:${site.port}"]\``);
   });
 

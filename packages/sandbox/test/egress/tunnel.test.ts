@@ -167,8 +167,8 @@ describe("a tunnel that is refused", () => {
     ["10.1.2.3:443", "a private address"],
     ["0x7f.1:443", "a loopback address"],
     ["inside.test:443", "`127.0.0.2`, a loopback address"],
-    ["site.test", "`CONNECT` is given a host and a port"],
-    ["a@site.test:443", "`CONNECT` is given a host and a port"],
+    ["site.test", "`CONNECT` needs a host and a port"],
+    ["a@site.test:443", "`CONNECT` needs a host and a port"],
     ["site.test:99999", "is not a URL"],
   ])("%s: is answered with 403 and the reason", async (authority, reason) => {
     const network = ["site.test", "inside.test", "localhost", "[::1]", "10.1.2.3", "127.0.0.1"];

@@ -112,11 +112,11 @@ describe("commands", () => {
 
   test("what is not understood is said with the usage, and exit code 2", async () => {
     const wrong = [
-      [[], "what is to be done is missing; there is `list`, `invoke`"],
-      [["steal"], "there is no `steal`"],
-      [["constructor"], "there is no `constructor`"],
+      [[], "the command is missing; the commands are `list`, `invoke`"],
+      [["steal"], "unknown command `steal`"],
+      [["constructor"], "unknown command `constructor`"],
       [["invoke", "-c", "desk.mail"], "`invoke` needs `--operation`"],
-      [["invoke", "-c", "desk.mail", "-o", "x", "--input-json", "{"], "`--input-json` is no JSON"],
+      [["invoke", "-c", "desk.mail", "-o", "x", "--input-json", "{"], "`--input-json` is not valid JSON"],
       [["invoke", "-c", "desk.mail", "-o", "x", "--input-json", "[]"], "must be a JSON object"],
       [["list", "--code", "x"], "`list` does not take `--code`"],
       [["list", "--every"], "--every"],

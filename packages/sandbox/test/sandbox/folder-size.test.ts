@@ -47,7 +47,7 @@ test.skipIf(process.getuid?.() === 0)("a folder that cannot be read makes the si
   chmodSync(join(folder, "closed"), 0);
   onTestFinished(() => chmodSync(join(folder, "closed"), 0o700));
   expect((await measureFolder(folder)).unknown).toBe("has a folder that cannot be read (EACCES)");
-  expect(await whyTooFull([folder], MEGABYTE)).toContain("cannot be held to a limit");
+  expect(await whyTooFull([folder], MEGABYTE)).toContain("its size limit cannot be enforced");
 });
 
 test("a folder that is not there holds nothing", async () => {
@@ -62,7 +62,7 @@ test("a folder that is too full is named, with what it holds and what is allowed
   writeTree(full, { a: Buffer.alloc(MEGABYTE, 1) });
   const { bytes } = await measureFolder(full);
   expect(await whyTooFull([folder, full], MEGABYTE / 2)).toBe(
-    `\`${full}\` holds ${bytes} bytes; at most ${MEGABYTE / 2} are allowed (\`sandbox.work-mb\`).`,
+    `\`${full}\` holds ${bytes} bytes; the limit is ${MEGABYTE / 2} bytes (\`sandbox.work-mb\`).`,
   );
   expect(await whyTooFull([folder, full], 2 * MEGABYTE)).toBeUndefined();
 });

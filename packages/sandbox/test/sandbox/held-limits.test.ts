@@ -15,7 +15,7 @@ test("limits are told by what holds them", () => {
 
 test("what does not hold is told too", () => {
   expect(describeHeldLimits({ prlimit: [], cgroup: [], watchdog: ["work folder"] })).toBe(
-    "no `prlimit`, so one file or process can grow; no control group that Metier may divide; watchdog (work folder)",
+    "no `prlimit`, so a single file or process can grow; no control group that Metier can divide; watchdog (work folder)",
   );
 });
 

@@ -91,15 +91,15 @@ describe("the store of a skill", () => {
 
   test("is bounded in the size of a value, in keys and as a whole", () => {
     const { folder, values } = open();
-    expect(() => values.set("large", "x".repeat(MAX_VALUE_BYTES))).toThrow(/at most 262144 are allowed/);
+    expect(() => values.set("large", "x".repeat(MAX_VALUE_BYTES))).toThrow(/the limit is 262144 bytes/);
     const most = "x".repeat(MAX_VALUE_BYTES - 10);
     for (let at = 0; at < MAX_STORE_BYTES / MAX_VALUE_BYTES; at++) values.set(`large${at}`, most);
-    expect(() => values.set("more", most)).toThrow(/at most 4194304 are allowed/);
+    expect(() => values.set("more", most)).toThrow(/the limit is 4194304 bytes/);
     values.set("large0", 1);
     values.set("more", 1);
     values.clear();
     for (let at = 0; at < MAX_KEYS; at++) writeFileSync(join(folder, `k${at}.store.json`), "1");
-    expect(() => values.set("one-more", 1)).toThrow(/at most 1000 are allowed/);
+    expect(() => values.set("one-more", 1)).toThrow(/the limit is 1000/);
     values.set("k0", 2);
     expect(values.get("k0")).toBe(2);
   });

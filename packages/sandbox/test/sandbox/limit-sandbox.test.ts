@@ -61,7 +61,7 @@ test("a command is refused while its work folder is too full", async () => {
   writeTree(workDir, { large: Buffer.alloc(3 * MEGABYTE, 1) });
   const outcome = await sandbox.run(command(ASKED, workDir));
   expect(outcome.ended).toBe("refused");
-  expect(outcome.reason).toMatch(/holds \d+ bytes; at most 2097152 are allowed \(`sandbox.work-mb`\)/);
+  expect(outcome.reason).toMatch(/holds \d+ bytes; the limit is 2097152 bytes \(`sandbox.work-mb`\)/);
   expect(seen).toEqual([]);
 });
 

@@ -73,14 +73,14 @@ describe("an entry", () => {
   test.each([
     ["a name that nobody has", "nobody-has-this", "no program of that name is on your PATH"],
     ["a name that reads as an option", "-x", "no program of that name is on your PATH"],
-    ["a path where nothing is", "/nowhere/at/all", "there is nothing"],
-    ["a path that starts somewhere", "tools/file", "a path is written in full, or from `~/`"],
-    ["the path of another home", "~someone/file", "a path is written in full, or from `~/`"],
+    ["a path where nothing is", "/nowhere/at/all", "it does not exist"],
+    ["a path that starts somewhere", "tools/file", "a path must be absolute, or start with `~/`"],
+    ["the path of another home", "~someone/file", "a path must be absolute, or start with `~/`"],
     ["the whole machine", "/", "it is the whole machine"],
     ["a file of the system", "/etc/hostname", "`/etc` belongs to the system"],
   ])("is not %s", (_, entry, reason) => {
     const found = reasonOf(createHome().find(entry));
-    expect(found).toContain(`\`${entry}\` of \`sandbox.programs\``);
+    expect(found).toContain(`\`${entry}\` in \`sandbox.programs\``);
     expect(found).toContain(reason);
   });
 });
@@ -90,16 +90,16 @@ describe("what is not brought, whoever asks", () => {
     ["a home", "~", "more than one program"],
     ["what many programs share", "~/.local", "more than one program"],
     ["a folder around a home", "..", "more than one program"],
-    ["a place for secrets", "~/.ssh", "a place for secrets"],
-    ["a file in one", "~/.aws/run", "a place for secrets"],
-    ["a folder around one", "~/.cargo", "`HOME/.cargo/credentials.toml`, a place for secrets"],
+    ["a location for secrets", "~/.ssh", "a location for secrets"],
+    ["a file in one", "~/.aws/run", "a location for secrets"],
+    ["a folder around one", "~/.cargo", "`HOME/.cargo/credentials.toml`, a location for secrets"],
     ["Metier's own folder", "~/.metier", "Metier's own folder"],
-    ["a file in it", "~/.metier/skills/a/run", "it lies in Metier's own folder"],
-    ["a folder without `bin`", "~/empty", "it has no folder `bin`"],
+    ["a file in it", "~/.metier/skills/a/run", "it is inside Metier's own folder"],
+    ["a folder without `bin`", "~/empty", "it has no `bin` folder"],
     ["a file that cannot be executed", "~/notes.txt", "it is not an executable file"],
-    ["a shim, which would not work", "~/.pyenv/shims/python3", "name the installation's folder"],
-    ["another Node than Metier's", "~/bin/node", "Metier brings the one that commands find"],
-    ["another `metier-sb`", "~/bin/metier-sb", "Metier brings the one that commands find"],
+    ["a shim, which would not work", "~/.pyenv/shims/python3", "name the installation folder"],
+    ["another Node than Metier's", "~/bin/node", "Metier already provides it"],
+    ["another `metier-sb`", "~/bin/metier-sb", "Metier already provides it"],
   ])("%s", (_, entry, reason) => {
     const { home, program, find } = createHome();
     for (const path of [
@@ -123,7 +123,7 @@ describe("what is not brought, whoever asks", () => {
     const { home, find } = createHome();
     mkdirSync(join(home, ".ssh/bin"), { recursive: true });
     symlinkSync(join(home, ".ssh"), join(home, "innocent"));
-    expect(reasonOf(find("~/innocent"))).toContain("a place for secrets");
+    expect(reasonOf(find("~/innocent"))).toContain("a location for secrets");
   });
 });
 
@@ -182,5 +182,5 @@ sandboxTest("`doctor` lists the interpreters and says what is wrong with an entr
   expect(json.diagnostics).toMatchObject([{ code: "sandbox.program-missing" }]);
   const { stdout } = await world.cli("doctor");
   expect(stdout).toContain(`node: ${process.execPath}`);
-  expect(stdout).toContain("`nobody-has-this` of `sandbox.programs` is not brought into the sandbox");
+  expect(stdout).toContain("`nobody-has-this` in `sandbox.programs` is not available in the sandbox");
 });

@@ -64,11 +64,11 @@ describe("words", () => {
     expect(await reasonFor("cat ~/x")).toBe("`~/x` may be a home folder");
     expect(await reasonFor('echo "a $b"')).toBe('`"a $b"` is expanded by the shell');
     expect(await reasonFor("echo {a,b}")).toContain("braces");
-    expect(await reasonFor("echo größe")).toContain("not quoted");
+    expect(await reasonFor("echo größe")).toContain("unquoted letters");
     expect(await reasonFor("A=b echo")).toBe("`A=b` assigns a variable");
     expect(await reasonFor("f() { a; }")).toBe("it defines a function");
-    expect(await reasonFor("a\u00A0b")).toBe("it has the character U+00A0");
-    expect(await reasonFor("a\rb")).toBe("it has the character U+000D");
+    expect(await reasonFor("a\u00A0b")).toBe("it contains the character U+00A0");
+    expect(await reasonFor("a\rb")).toBe("it contains the character U+000D");
   });
 });
 
@@ -98,7 +98,7 @@ describe("redirections", () => {
     expect(await reasonFor("a <<'E'\n$x `y`\nE")).toBeUndefined();
     expect(await reasonFor("a <<E\nplain\nE\n")).toBeUndefined();
     expect(await reasonFor("a <<-E\n\tplain\n\tE")).toBeUndefined();
-    expect(await reasonFor("a <<E\n$x\nE")).toContain("quote its mark");
+    expect(await reasonFor("a <<E\n$x\nE")).toContain("quote its delimiter");
     expect(await reasonFor("a <<E\nnever closed")).toMatch(/here-document|parsed/);
     expect(await reasonFor("a <<A <<B\nA\nB")).toContain("more than one");
   });

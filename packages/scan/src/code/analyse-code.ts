@@ -1,4 +1,4 @@
-/** All pieces of code of a skill, read by their grammars: what they do, and what could not be followed. */
+/** Analyzes all pieces of a skill's code with their grammars: what they do, and what could not be followed. */
 import type { parse as parseShell } from "unbash";
 import type { ScanLimits, SkippedPart } from "../scanned-skill.ts";
 import { type Act, type CodePart, NO_TAINTS, type Taints } from "./code-part.ts";
@@ -9,7 +9,7 @@ import { lowerJavascript } from "./lower-javascript.ts";
 import { lowerPython } from "./lower-python.ts";
 import { loadParsers, type Parsers, tooLong } from "./program.ts";
 
-/** Code within code within code: more is only there to be lost in. */
+/** Deeper nesting of code within code is only there to confuse. */
 const MOST_NESTING = 6;
 
 export async function analyseCode(
@@ -24,20 +24,20 @@ export async function analyseCode(
     analysis.followAll(parts);
     return analysis;
   };
-  // Most skills are text with a few commands: the other grammars are loaded for those in which something needs them.
+  // Most skills are text with a few commands: the other grammars are loaded only if something needs them.
   const isNeeded = parts.some(({ language }) => language === "python" || language === "javascript");
   const first = isNeeded ? undefined : followWith(undefined);
   const { acts, skipped } = first && !first.lacksParsers ? first : followWith(await loadParsers(limits));
   return { acts, skipped };
 }
 
-/** To ask for it once more costs as much as a short skill. */
+/** Asking again costs as much as a short skill. */
 let shell: typeof parseShell | undefined;
 
 class Analysis {
   readonly acts: Act[] = [];
   readonly skipped: SkippedPart[] = [];
-  /** Code within code turned out to need a grammar that was not given. */
+  /** Code within code needs a grammar that was not loaded. */
   lacksParsers = false;
   readonly #parsers: Parsers | undefined;
   readonly #parseShell: typeof parseShell;
@@ -79,14 +79,15 @@ class Analysis {
     return undefined;
   }
 
-  /** The marks of what the code prints. */
+  /** The taints of the code's output. */
   follow(part: CodePart): Taints {
-    if (this.#nesting >= MOST_NESTING) return this.#skip(part, `code lies ${MOST_NESTING} deep within code`);
+    if (this.#nesting >= MOST_NESTING)
+      return this.#skip(part, `code is nested ${MOST_NESTING} levels deep in other code`);
     this.#nesting++;
     try {
       return this.#followLanguage(part);
     } catch (error) {
-      // A parser that gives up must not end the scan, nor be taken for "nothing found".
+      // A parser that gives up must neither end the scan nor count as "nothing found".
       return this.#skip(part, describeFault(error));
     } finally {
       this.#nesting--;
@@ -114,11 +115,11 @@ class Analysis {
   }
 
   #skip({ path, isTrial }: CodePart, reason: string): Taints {
-    if (!isTrial) this.skipped.push({ path, reason: `Not followed: ${reason}.` });
+    if (!isTrial) this.skipped.push({ path, reason: `Not analyzed: ${reason}.` });
     return NO_TAINTS;
   }
 }
 
 function describeFault(error: unknown): string {
-  return `the code cannot be followed (${(error as Error).message.slice(0, 80)})`;
+  return `the code cannot be analyzed (${(error as Error).message.slice(0, 80)})`;
 }

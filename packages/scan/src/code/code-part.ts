@@ -1,14 +1,14 @@
 /**
- * A piece of code in a skill, what it does whatever language it is written in, and where its values come from: rules ask
- * for acts and marks, and know no grammar.
+ * A piece of a skill's code, what it does in any language, and where its values come from. Rules ask for acts and
+ * taints, and know no grammar.
  */
 import type { Position } from "@metier/skills";
 
-/** The last five have no grammar here and are read line by line. */
+/** The last five have no grammar and are read line by line. */
 export type CodeLanguage = "shell" | "python" | "javascript" | "powershell" | "ruby" | "perl" | "php" | "lua";
 
 /**
- * `script`: a file. `block`: a code block of a document. `span`: code within a sentence. `dynamic`: !`…`, which runs
+ * `script`: a file. `block`: a code block in a document. `span`: code within a sentence. `dynamic`: !`…`, which runs
  * before the text is shown. `hook`: declared in the frontmatter.
  */
 export type PartKind = "script" | "block" | "span" | "dynamic" | "hook";
@@ -18,15 +18,15 @@ export interface CodePart {
   readonly language: CodeLanguage;
   readonly kind: PartKind;
   readonly text: string;
-  /** 1-based line of the file on which it begins. */
+  /** 1-based line of the file where it starts. */
   readonly firstLine: number;
-  /** Of code within code: where the outer code stands. */
+  /** For code within code: where the outer code is. */
   readonly within?: Position;
-  /** The document says next to it that it is what one must not do. */
+  /** The document says next to it that one must not do this. */
   readonly isWarning: boolean;
   /** The sentence around it says to run it. */
   readonly isToBeRun?: boolean;
-  /** Only the marks of its output are asked for; what it does was or will be noted another time. */
+  /** Only the taints of its output are needed; its acts are recorded elsewhere. */
   readonly isTrial?: true;
 }
 
@@ -39,7 +39,7 @@ export function placeIn(part: CodePart, at: number): Position {
   return find(at);
 }
 
-/** Code in a text of code, placed where the outer one stands. */
+/** Code in a string of other code, placed where the outer one is. */
 export function partWithin(part: CodePart, at: number, language: CodeLanguage, text: string): CodePart {
   return { ...part, language, text, within: placeIn(part, at) };
 }
@@ -67,17 +67,17 @@ function findLineStarts(text: string): number[] {
   return starts;
 }
 
-/** Stands for what is not known in a text that is known otherwise; no file contains it by accident. */
+/** Stands for an unknown part of a known text; no file contains it by accident. */
 export const UNKNOWN = "\uFFFC";
 
 export type ActKind =
-  /** A program of the shell with its words. */
+  /** A shell program with its words. */
   | "command"
-  /** Text, or a file, is executed as code. `taints` are those of the code. */
+  /** Executes text or a file as code. `taints` are the code's. */
   | "run"
-  /** Something goes to the network. `target` is the address, `taints` are those of what is sent. */
+  /** Sends something to the network. `target` is the address, `taints` are those of the data. */
   | "send"
-  /** A host's name is looked up; the name itself can carry data. */
+  /** Looks up a host name; the name itself can carry data. */
   | "look-up"
   | "fetch"
   | "read"
@@ -87,35 +87,35 @@ export type ActKind =
 export interface Act {
   readonly kind: ActKind;
   readonly part: CodePart;
-  /** Where it begins in the text of the part. */
+  /** Its offset in the part's text. */
   readonly at: number;
   /** As it is written. */
   readonly seen: string;
   readonly taints: Taints;
-  /** The path, address or host; of a `run`, the resolved name of what executes. */
+  /** The path, address or host; for a `run`, the resolved name of what executes. */
   readonly target?: string;
-  /** Of a command: the program first, quotes removed, variables put in where they are known. */
+  /** For a command: the program first, quotes removed, known variables filled in. */
   readonly words?: readonly string[];
-  /** Of a `write`: what is written, where it is known. Of a `run`: the code, where it is known. */
+  /** For a `write`: the written content, if known. For a `run`: the code, if known. */
   readonly content?: string | undefined;
-  /** Of a `run`: the code was put together from pieces that hide what it is. */
+  /** For a `run`: the code was built from pieces that hide it. */
   readonly isBuilt?: boolean;
-  /** The name of what is called was itself put together. */
+  /** The name of the called function was itself built from pieces. */
   readonly isHidden?: boolean;
 }
 
 type TaintKind =
-  /** The path of a file with credentials; nothing was read yet. */
+  /** The path of a credentials file, not read yet. */
   | "secret-path"
   /** The content of such a file. */
   | "secret"
-  /** All variables of the environment. */
+  /** All environment variables. */
   | "environment"
-  /** One variable whose name says that it is a credential. */
+  /** One variable named like a credential. */
   | "variable"
-  /** What came over the network. */
+  /** Data from the network. */
   | "remote"
-  /** What was written in base64, hexadecimal or another disguise. */
+  /** Data decoded from base64, hexadecimal or another encoding. */
   | "decoded";
 
 export type Taints = ReadonlySet<string>;
@@ -142,7 +142,7 @@ export function hasTaint(taints: Taints, ...kinds: readonly TaintKind[]): boolea
   return false;
 }
 
-/** What exactly carries the mark: paths, addresses, names. */
+/** What carries the taint: paths, addresses, names. */
 export function taintDetails(taints: Taints, kind: TaintKind): readonly string[] {
   return [...taints].filter((mark) => mark.startsWith(`${kind} `)).map((mark) => mark.slice(kind.length + 1));
 }

@@ -1,6 +1,7 @@
 /**
- * PowerShell, Ruby, Perl, PHP and Lua, which have no grammar here: line by line, in the usual forms in which they fetch,
- * send, read, decode and execute. Values are followed through variables; commands for the shell are read by its grammar.
+ * Follows PowerShell, Ruby, Perl, PHP and Lua, which have no grammar here, line by line, in the usual forms in which
+ * they fetch, send, read, decode and execute. Values are followed through variables; shell commands are parsed by the
+ * shell grammar.
  */
 import {
   type Act,
@@ -15,15 +16,15 @@ import {
 } from "./code-part.ts";
 import { isSecretVariable, secretKindOf } from "./known-secrets.ts";
 
-/** The target belongs to it, also with a member or an element: `request.body = data`. */
+/** The variable includes the target's members and elements: `request.body = data`. */
 const ASSIGNMENT =
   /^\s*(?:my\s+|local\s+|our\s+)?([$@%]?\w+)(?:(?:\.|->|::)\w+|\[[^\]]*\]|\{[^}]*\})*\s*=[^=~>]/;
 const ADDRESS = /https?:\/\/[^\s"'`)]+/i;
-/** A value that was put into a command. */
+/** A value inserted into a command. */
 const SENDING_COMMAND = /\b(?:curl|wget|nc|ncat|scp)\s/;
 const TEXTS = /"((?:[^"\\]|\\.){1,400})"|'((?:[^'\\]|\\.){1,400})'/g;
 
-/** What a variable is known to hold. */
+/** A variable's known value. */
 interface Held {
   readonly taints: Taints;
   readonly address: string;
@@ -96,7 +97,7 @@ function followLine(
   return { acts, held: taints.size === 0 && address === "" ? NOTHING : { taints, address } };
 }
 
-/** Commands for the shell are followed by themselves; what is left of the line has blanks in their place. */
+/** Shell commands are followed separately; the rest of the line has spaces in their place. */
 function takeCommands(
   code: string,
   { shell }: LineForms,
@@ -115,17 +116,17 @@ function takeCommands(
 interface LineForms {
   readonly comment: RegExp;
   readonly fetch: RegExp;
-  /** Something of this line goes along with the request. */
+  /** Something on this line is sent with the request. */
   readonly send: RegExp;
-  /** A file whose name stands on the line is read. */
+  /** Reads a file whose name is on the line. */
   readonly read: RegExp;
-  /** All variables of the environment. */
+  /** All environment variables. */
   readonly environment: RegExp;
-  /** One of them; the first group that took part is its name. */
+  /** One of them; the first matching group is its name. */
   readonly variable: RegExp;
   readonly execute: RegExp;
   readonly decode: RegExp;
-  /** A command of the shell as a text of the language; a group of it is the command. */
+  /** A shell command as a string of the language; one of its groups is the command. */
   readonly shell: RegExp;
 }
 

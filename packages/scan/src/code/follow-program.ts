@@ -1,6 +1,6 @@
 /**
- * Follows values through programs of Python or JavaScript. Every path is taken and order is not regarded: the files are
- * gone through several times, until marks have reached whatever they can reach. What calls do is in `known-calls.ts`.
+ * Follows values through Python or JavaScript programs. Takes every path and ignores order: it passes over the files
+ * several times, until taints have reached everything they can. `known-calls.ts` says what calls do.
  */
 import {
   type Act,
@@ -35,7 +35,7 @@ import {
 } from "./program.ts";
 import { attributeName, NameResolver } from "./resolve-names.ts";
 
-/** Takes code within code; the answer are the marks of what it prints. */
+/** Takes code within code; returns the taints of its output. */
 export type FollowWithin = (part: CodePart) => Taints;
 
 export interface Program {
@@ -45,7 +45,7 @@ export interface Program {
 
 const ROUNDS = 4;
 
-/** Programs that may import each other: the scripts of one skill in one language. */
+/** Programs that may import each other: a skill's scripts in one language. */
 export function followPrograms(programs: readonly Program[], within: FollowWithin): readonly Act[] {
   const shared: SharedFunctions = new Map();
   const walks = programs.map(({ part }) => new ProgramWalk(part, within, shared));
@@ -72,7 +72,7 @@ class ProgramWalk implements CallSite {
   readonly #shared: SharedFunctions;
   readonly #functions = new Map<FunctionLike, LocalFunction>();
   readonly #top = new CodeScope();
-  /** Of this round: each expression is looked at once, however many ask for it. */
+  /** For this round: each expression is evaluated once, however often it is needed. */
   #visited = new Map<Expression, Taints>();
   #entered = new Set<FunctionLike>();
   #isRecording = false;
@@ -91,7 +91,7 @@ class ProgramWalk implements CallSite {
     this.#run(statements, this.#top);
   }
 
-  /** The marks of what is returned. */
+  /** The taints of the return value. */
   #run(statements: readonly Statement[], scope: CodeScope): Taints {
     return uniteTaints(...statements.map((statement) => this.#statement(statement, scope)));
   }
@@ -192,7 +192,7 @@ class ProgramWalk implements CallSite {
     if (own) return own.taints;
     const object = this.visit(expression.object, scope);
     if (expression.key === undefined) return object;
-    // One value out of the environment, by a name that is not known here.
+    // One environment value, with an unknown name.
     return uniteTaints(withoutTaint(object, "environment"), this.visit(expression.key, scope));
   }
 
@@ -213,13 +213,13 @@ class ProgramWalk implements CallSite {
     return result;
   }
 
-  /** A copy is what programs are started with; going through all of them is not. */
+  /** Programs are started with a copy; going through all of them is something else. */
   #takeEnvironment(call: Call, name: string): Taints {
     if (!name.endsWith(".copy")) this.record("read", call, taint("environment"), { target: "environment" });
     return taint("environment");
   }
 
-  /** What a program is given as its environment is not what it is sent. */
+  /** A program's environment is not data sent to it. */
   #lookAtArgument({ name, value }: Argument, scope: CodeScope, effect: CallEffect | undefined): Taints {
     const starts = effect === "spawn" || effect === "shell";
     if (starts && name === "env") return NO_TAINTS;
@@ -228,7 +228,7 @@ class ProgramWalk implements CallSite {
     return uniteTaints(...items.map((item) => this.visit(item.value, scope)));
   }
 
-  /** A function that is given along gets what the call has: `fetch(url).then(eval)`, `.then((text) => …)`. */
+  /** A callback gets the call's taints: `fetch(url).then(eval)`, `.then((text) => …)`. */
   #passOn(call: Call, scope: CodeScope, taints: Taints, effect: CallEffect | undefined): void {
     for (const { value } of call.args) {
       if (value.kind === "function") {
@@ -260,7 +260,7 @@ class ProgramWalk implements CallSite {
     return uniteTaints(callable.returns, receiver);
   }
 
-  /** A method goes by its name alone, whichever class it belongs to; so does what another file of the skill exports. */
+  /** A method is found by name alone, in any class; so is an export of another file of the skill. */
   #findCallable({ callee }: Call, scope: CodeScope): LocalFunction | undefined {
     const name = callee.kind === "name" || callee.kind === "member" ? callee.name : undefined;
     if (name === undefined) return undefined;
@@ -270,7 +270,7 @@ class ProgramWalk implements CallSite {
   }
 
   follow(call: Call, language: CodePart["language"], text: string): Taints {
-    // Once is enough for acts, but what it prints is needed in every round.
+    // Acts are recorded once, but its output is needed in every round.
     const inner = partWithin(this.part, call.from, language, text);
     return this.#within(this.#isRecording ? inner : { ...inner, isTrial: true });
   }
@@ -282,7 +282,7 @@ class ProgramWalk implements CallSite {
   }
 }
 
-/** The variable that a target changes: `a`, `a.b`, `a[0]`; attributes of `self` and `this` are variables of their own. */
+/** The variable that a target changes: `a`, `a.b`, `a[0]`; attributes of `self` and `this` are separate variables. */
 function baseName(target: Expression): string | undefined {
   if (target.kind === "name") return target.name;
   return target.kind === "member" ? (attributeName(target) ?? baseName(target.object)) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Follows data through a shell script and says what it does with it: along pipes, through variables, command
- * substitutions and files that are written and used later. Every branch is taken, in the order of the text.
+ * Follows data through a shell script: along pipes, through variables, command substitutions, and files that are
+ * written and used later. Takes every branch, in text order.
  */
 import type {
   AndOr,
@@ -35,7 +35,7 @@ import {
   type WordContext,
 } from "./shell-words.ts";
 
-/** `output`: the marks of what it prints. */
+/** `output`: the taints of its output. */
 export function followShell(
   script: ParsedScript,
   part: CodePart,
@@ -46,13 +46,13 @@ export function followShell(
   return { acts: walk.acts, output };
 }
 
-/** A simple command, read. */
+/** A parsed simple command. */
 export interface ReadCommand {
   readonly program: string;
-  /** Behind the program. */
+  /** The words after the program. */
   readonly words: readonly ShellWord[];
   readonly name: ShellWord;
-  /** What comes in over pipes and redirections. */
+  /** Input from pipes and redirections. */
   readonly input: Taints;
   /** Here-documents and here-strings. */
   readonly given?: ShellWord | undefined;
@@ -71,7 +71,7 @@ export class ShellWalk implements WordContext {
   readonly #variables = new Map<string, KnownVariable>();
   readonly #files = new Map<string, Taints>();
   #depth = 0;
-  /** Where the whole pipeline stands, since that is what a reader has to see. */
+  /** Where the whole pipeline is, since a reader must see that. */
   #pipeline: { readonly from: number; readonly to: number } | undefined;
 
   constructor(part: CodePart, within: FollowWithin) {
@@ -154,7 +154,7 @@ export class ShellWalk implements WordContext {
         ];
         return uniteTaints(...lists.map((list) => this.list(list.commands, input)));
       }
-      case "While": // What is read in it comes from its input: `while read line`.
+      case "While": // What it reads comes from its input: `while read line`.
         return uniteTaints(this.list(node.clause.commands, input), this.list(node.body.commands, input));
       case "For":
       case "Select": {
@@ -176,7 +176,7 @@ export class ShellWalk implements WordContext {
 
   set(name: string, value: string | undefined, taints: Taints): void {
     const known = this.#variables.get(name);
-    // Assigned again, in a branch perhaps: then only the marks are sure.
+    // Assigned again, perhaps in a branch: then only the taints are certain.
     const isSure =
       value !== undefined && !value.includes(UNKNOWN) && (known === undefined || known.value === value);
     this.#variables.set(name, {
@@ -282,13 +282,13 @@ export class ShellWalk implements WordContext {
       words: [program, ...words.map(({ value }) => value)],
       isHidden: name.isHidden,
     });
-    // What `xargs` puts behind the words.
+    // What `xargs` appends to the words.
     const read: ShellWord = { value: UNKNOWN, taints: input, isHidden: false, expands: true };
     const piped = isXargs ? { ...command, words: [...words, read] } : command;
     return useNetwork(piped, this) ?? interpretScript(piped, this) ?? useTool(piped, this);
   }
 
-  /** Code within this code; answers the marks of what it prints. */
+  /** Code within this code; returns the taints of its output. */
   follow(command: ReadCommand, language: CodeLanguage, text: string): Taints {
     return this.#within(partWithin(this.part, command.from, language, text));
   }

@@ -1,4 +1,4 @@
-/** What calls of known functions do, in Python and JavaScript: which acts they are, and the marks of what they give. */
+/** What calls of known functions do in Python and JavaScript: their acts, and the taints of their results. */
 import {
   type Act,
   type ActKind,
@@ -15,18 +15,18 @@ import { secretKindOf } from "./known-secrets.ts";
 import { type Argument, argumentOf, type CodeScope, type Expression } from "./program.ts";
 import type { FoldedText, NameResolver } from "./resolve-names.ts";
 
-/** By what the call is named. The first that fits counts. */
+/** Matched by the call's name. The first match counts. */
 const EFFECTS = {
-  /** Executes text as code of the same language. */
+  /** Executes text as code in the same language. */
   evaluate:
     /^(?:eval|exec|execfile|compile|Function|execScript|vm\.(?:runIn\w+|Script|compileFunction)|types\.FunctionType|code\.InteractiveInterpreter\(\)\.runsource|.*\._compile|.*\.constructor\.constructor|AsyncFunction)$/,
-  /** Gives a text to a shell. */
+  /** Passes a text to a shell. */
   shell:
     /^(?:os\.(?:system|popen\d?)|subprocess\.(?:getoutput|getstatusoutput)|commands\.get\w+|asyncio\.create_subprocess_shell|child_process\.(?:exec|execSync)|shelljs\.exec|execa\.(?:command|commandSync)|execSync|pexpect\.run)$/,
   /** Starts a program with its words. */
   spawn:
     /^(?:subprocess\.(?:run|call|check_call|check_output|Popen)|os\.(?:exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|startfile)|asyncio\.create_subprocess_exec|pty\.spawn|pexpect\.spawn|child_process\.(?:spawn|spawnSync|execFile|execFileSync|fork)|execa|Bun\.spawn(?:Sync)?|Deno\.(?:Command|run))$/,
-  /** Asks an address for something, and may give it something. */
+  /** Requests an address, and may send data. */
   request:
     /^(?:(?:requests|httpx|aiohttp|niquests|curl_cffi\.requests|urllib3)(?:\.\w+\(\))*\.(?:get|head|options|post|put|patch|delete|request|stream|urlopen)|(?:local\.)?session\.(?:get|post|put)|urllib\d?\.(?:request\.)?(?:urlopen|urlretrieve|Request)|fetch|node-fetch|cross-fetch|undici\.(?:fetch|request)|axios|axios\.(?:get|post|put|patch|request|delete)|axios\.create\(\)\.\w+|got|got\.\w+|ky|ky\.\w+|superagent\.\w+|needle\.\w+|needle|request|request\.\w+|https?\.(?:get|request)|\$\.(?:get|post|ajax)|wget\.download)$/,
   send: /^(?:navigator\.sendBeacon|.*\.(?:sendall|sendmail|send_message|storbinary|sendto|putfo)|socket\.socket\(\)\.(?:send|sendall|sendto)|(?:new )?XMLHttpRequest\(\)\.send|WebSocket\(\)\.send|https?\.request\(\)\.(?:write|end)|net\.(?:connect|createConnection|Socket)\(\)\.(?:write|end)|http\.client\.HTTPS?Connection\(\)\.request|.*\.(?:upload_file|upload_fileobj|put_object)|discord_webhook\.\w+)$/,
@@ -34,16 +34,16 @@ const EFFECTS = {
     /^(?:socket\.(?:gethostbyname(?:_ex)?|getaddrinfo)|dns\.(?:lookup|resolve\w*)|dns\.resolver\.(?:query|resolve)|dns\.promises\.\w+)$/,
   decode:
     /^(?:base64\.\w*decode\w*|atob|unescape|bytes\.fromhex|bytearray\.fromhex|binascii\.(?:unhexlify|a2b_\w+)|codecs\.decode|zlib\.(?:decompress|inflate\w*|gunzip\w*|unzip\w*|brotliDecompress\w*)|gzip\.decompress|bz2\.decompress|lzma\.decompress|String\.from(?:CharCode|CodePoint)|chr|reversed text)$/,
-  /** Makes bytes of a text, which may be written in another encoding. */
+  /** Decodes a text, which may be in another encoding. */
   convert: /^Buffer\.from$/,
   /** Loads a module, whose code runs. */
   load: /^(?:import|require|importlib\.import_module|__import__)$/,
-  /** Makes objects from bytes, and runs code of theirs on the way. */
+  /** Builds objects from bytes, which can run code. */
   unpack:
     /^(?:(?:c?pickle|_pickle|dill|cloudpickle|marshal|shelve|joblib)\.(?:loads?|open)|yaml\.unsafe_load|jsonpickle\.decode|node-serialize\.unserialize|WebAssembly\.(?:instantiate|compile)\w*|ctypes\.CDLL)$/,
   open: /^(?:open|io\.open|codecs\.open|os\.open|fs\.open(?:Sync)?|.*Path\(\)\.open|fs\.create(?:Read|Write)Stream)$/,
   read: /^(?:.*\.(?:read_text|read_bytes)|fs\.(?:readFile|readFileSync|readdir|readdirSync)|Bun\.file|Deno\.read\w+|sqlite3\.connect|configparser\.\w+\(\)\.read|os\.listdir|glob\.glob|os\.walk|np\.genfromtxt|linecache\.getlines?)$/,
-  /** Looks at clipboard, screen, keychain or cookies. */
+  /** Reads the clipboard, screen, keychain or cookies. */
   spy: /^(?:keyring\.get_password|pyperclip\.paste|clipboardy\.read\w*|(?:PIL\.)?ImageGrab\.grab\w*|pyautogui\.screenshot|browser_cookie3\.\w+|browsercookie\.\w+)$/,
   copy: /^(?:shutil\.(?:copy\w*|move|make_archive)|fs\.(?:copyFile|copyFileSync|cp|cpSync|rename|renameSync|symlinkSync)|os\.(?:rename|replace|symlink|link))$/,
   write:
@@ -61,30 +61,30 @@ export function effectOf(name: string): CallEffect | undefined {
   return names.find((effect) => EFFECTS[effect].test(name));
 }
 
-/** Names of what a request sends along, in keyword arguments and option records. */
+/** Names of the data that a request sends, in keyword arguments and option records. */
 const SENT_NAMES = /^(?:data|json|files|content|body|params|payload|form|multipart|qs|searchParams)$/;
 
-/** Credentials belong there: a single variable in it is how services are used. */
+/** Credentials belong there: services are used with a single variable in it. */
 const CREDENTIAL_NAMES = /^(?:headers|auth|cookies|cert|Authorization)$/;
 
-/** Methods that put their arguments into what they are called on. */
+/** Methods that add their arguments to their object. */
 export const ADDING_METHODS: RegExp =
   /^(?:append|extend|insert|add|update|push|unshift|set|write|setdefault|writestr)$/;
 
 export type Call = Expression & { readonly kind: "call" };
 
-/** A call whose parts were looked at. */
+/** A call whose parts were evaluated. */
 export interface MadeCall {
   readonly call: Call;
   readonly scope: CodeScope;
-  /** Resolved. */
+  /** The resolved name. */
   readonly name: string;
   readonly isHidden: boolean;
-  /** Marks of what it is called on. */
+  /** Taints of the object it is called on. */
   readonly receiver: Taints;
-  /** Marks of the arguments, in the order of the call's. */
+  /** Taints of the arguments, in order. */
   readonly args: readonly Taints[];
-  /** Of all arguments together. */
+  /** Taints of all arguments together. */
   readonly given: Taints;
 }
 
@@ -93,12 +93,12 @@ export interface CallSite {
   readonly part: CodePart;
   readonly resolver: NameResolver;
   visit(expression: Expression, scope: CodeScope): Taints;
-  /** Code within this code; answers the marks of what it prints. */
+  /** Code within this code; returns the taints of its output. */
   follow(call: Call, language: CodePart["language"], text: string): Taints;
   record(kind: ActKind, place: Expression, taints: Taints, more: Partial<Act>): void;
 }
 
-/** `undefined` when nothing is known about the call. */
+/** `undefined` if nothing is known about the call. */
 export function applyEffect(
   effect: CallEffect | undefined,
   made: MadeCall,
@@ -144,7 +144,7 @@ export function applyEffect(
   }
 }
 
-/** The argument at a position, or by name, as far as it is known. */
+/** The argument at a position, or by name, if known. */
 export function foldArgument(
   { call, scope }: Pick<MadeCall, "call" | "scope">,
   { resolver }: Pick<CallSite, "resolver">,
@@ -225,7 +225,7 @@ function request(made: MadeCall, site: CallSite): Taints {
   return uniteTaints(taint("remote", url), withoutTaint(taints, "secret-path", "variable"));
 }
 
-/** Credentials belong into headers: a single variable there is how services are used. */
+/** Credentials belong into headers: services are used with a single variable there. */
 function sentBy({ name = "" }: Argument, taints: Taints): Taints {
   return CREDENTIAL_NAMES.test(name) ? withoutTaint(taints, "variable") : taints;
 }
@@ -243,7 +243,10 @@ function isPost({ name, value }: Argument): boolean {
   return name === "method" && value.kind === "text" && /^(?:post|put|patch)$/i.test(value.value);
 }
 
-/** Files that are opened, read, written or copied: `open(path, mode)`, `Path(path).read_text()`, `fs.writeFile(path, …)`. */
+/**
+ * Files that are opened, read, written or copied: `open(path, mode)`, `Path(path).read_text()`, `fs.writeFile(path,
+ * …)`.
+ */
 function touch(made: MadeCall, site: CallSite, effect: "open" | "read" | "write" | "copy"): Taints {
   const { call, scope, name, args, receiver, given } = made;
   const { callee } = call;

@@ -1,12 +1,12 @@
 /**
- * What is known about the paths and hosts that code names (which hold credentials, where anyone can receive anything), and
- * what tokens of well-known services look like.
+ * Knowledge about the paths and hosts in code (which hold credentials, where anyone can receive anything), and the
+ * forms of well-known services' tokens.
  */
 import { UNKNOWN } from "./code-part.ts";
 
 export type SecretKind = "private-key" | "cloud" | "browser" | "keychain" | "agent" | "process" | "project";
 
-/** A separator, the beginning, or something unknown that may end in one. */
+/** A separator, the start, or something unknown that may end in one. */
 const START = `(?:^|[/\\\\\\s"'=@:(,${UNKNOWN}])`;
 const END = `(?=$|[/\\\\\\s"'):,;*${UNKNOWN}])`;
 
@@ -42,10 +42,10 @@ const SECRET_PLACES: readonly (readonly [SecretKind, string])[] = [
 
 let secretPatterns: readonly { readonly kind: SecretKind; readonly pattern: RegExp }[] | undefined;
 
-/** `.pub` and what only says whom one knows is no secret; examples are none either. */
+/** `.pub` files, known hosts and examples are not secrets. */
 const HARMLESS = /\.pub$|known_hosts|authorized_keys|\.(?:example|sample|template|dist)$|\.ssh\/config$/i;
 
-/** What a path, or a text with paths in it, leads to. */
+/** What a path, or a text with paths in it, points to. */
 export function secretKindOf(path: string): SecretKind | undefined {
   if (HARMLESS.test(path.trim())) return undefined;
   secretPatterns ??= SECRET_PLACES.map(([kind, source]) => ({
@@ -68,7 +68,7 @@ const LASTING_PLACES = {
 
 export type LastingKind = keyof typeof LASTING_PLACES;
 
-/** What writing to the path makes happen later. */
+/** What writing to the path causes later. */
 export function lastingKindOf(path: string): LastingKind | undefined {
   const kinds = Object.keys(LASTING_PLACES) as LastingKind[];
   return kinds.find((kind) => LASTING_PLACES[kind].test(path));
@@ -82,7 +82,7 @@ export function isSecretVariable(name: string): boolean {
   return SECRET_VARIABLE.test(name);
 }
 
-/** Where anyone can receive anything without a name: made for testing, used for taking. */
+/** Where anyone can receive data anonymously: made for testing, used for theft. */
 const DROP_HOSTS =
   /(?:^|\.)(?:webhook\.site|requestbin\.(?:com|net)|requestcatcher\.com|beeceptor\.com|hookbin\.com|pipedream\.net|oast\.(?:fun|live|me|online|pro|site)|interact\.sh|oastify\.com|burpcollaborator\.net|dnslog\.cn|ceye\.io|canarytokens\.com|transfer\.sh|file\.io|0x0\.st|termbin\.com|ix\.io|paste\.rs|pastebin\.com|hastebin\.com|dpaste\.(?:com|org)|ghostbin\.com|anonfiles\.com|gofile\.io|bashupload\.com|ptsv2?\.com|mockbin\.org|glot\.io|rentry\.co|catbox\.moe|temp\.sh|ngrok(?:-free)?\.(?:io|app|dev)|trycloudflare\.com|serveo\.net|localhost\.run|loca\.lt)$/i;
 
@@ -90,8 +90,8 @@ const SHORTENERS =
   /(?:^|\.)(?:bit\.ly|tinyurl\.com|t\.co|goo\.gl|is\.gd|cutt\.ly|rb\.gy|shorturl\.at|ow\.ly|tiny\.cc|t\.ly|rebrand\.ly|v\.gd)$/i;
 
 /**
- * Where projects publish the installer of their own tool. A download from there that is executed is as trustworthy as
- * the tool itself; anyone else's is not.
+ * Where projects publish their own tool's installer. Executing a download from there is as trustworthy as the tool;
+ * anyone else's is not.
  */
 const INSTALLERS =
   /^(?:astral\.sh|sh\.rustup\.rs|static\.rust-lang\.org|rustup\.rs|get\.docker\.com|bun\.(?:sh|com)|deno\.(?:land|com)|get\.pnpm\.io|install\.python-poetry\.org|get\.helm\.sh|sdk\.cloud\.google\.com|fly\.io|get\.sdkman\.io|get\.k3s\.io|get\.volta\.sh|fnm\.vercel\.app|mise\.(?:run|jdx\.dev)|nixos\.org|install\.determinate\.systems|ollama\.com|ollama\.ai|claude\.ai|cli\.github\.com|deb\.nodesource\.com|rpm\.nodesource\.com|get\.starship\.rs|starship\.rs|foundry\.paradigm\.xyz|release\.anza\.xyz|release\.solana\.com|bootstrap\.pypa\.io|pyenv\.run|get\.rvm\.io|brew\.sh|cursor\.com|opencode\.ai|pixi\.sh|dl\.k8s\.io|tailscale\.com|get\.pulumi\.com|install\.duckdb\.org|cli\.doppler\.com|esm\.sh|dot\.net|aka\.ms)$/i;
@@ -102,7 +102,7 @@ const RAW_FILES =
 
 export type HostKind = "drop" | "shortener" | "address" | "installer" | "repository" | "local" | "other";
 
-/** `undefined` when the text has no host. */
+/** `undefined` if the text has no host. */
 export function hostOf(address: string): string | undefined {
   const [, host] =
     /^(?:[a-z][a-z0-9+.-]*:)?\/\/(?:[^/@\s]*@)?(\[[0-9a-f:]+\]|[^/:?#\s"'`)\\]+)/i.exec(address.trim()) ?? [];
@@ -120,7 +120,7 @@ export function hostKindOf(host: string): HostKind {
   return INSTALLERS.test(host) ? "installer" : "other";
 }
 
-/** What tokens of well-known services look like: forms that their makers chose so that they can be recognised. */
+/** Token forms of well-known services, designed by their makers to be recognizable. */
 /** Global: use `matchAll` or `search`. Every repetition is bounded, so that no text can keep a search busy. */
 export const TOKEN_FORMS: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   { what: "an AWS access key", pattern: /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/g },
@@ -158,12 +158,14 @@ export const TOKEN_FORMS: readonly { readonly what: string; readonly pattern: Re
 /** All forms at once: most texts have none. */
 const ANY_TOKEN = new RegExp(TOKEN_FORMS.map(({ pattern }) => `(?:${pattern.source})`).join("|"));
 
-/** Every form has as many letters, digits, `_` and `-` in a row, and none goes over the end of a line. */
+/** Every form has at least this many letters, digits, `_` and `-` in a row, and none spans lines. */
 const TOKEN_RUN = 20;
 
-/** Whether a token of a known form stands in it: looked for in lines that have so long a run, of which most texts have few. */
+/**
+ * Whether it contains a token of a known form: only checks lines with such a long run, of which most texts have few.
+ */
 export function hasToken(text: string): boolean {
-  // Whoever looks at every twentieth place meets every such run.
+  // Checking every twentieth position finds every such run.
   for (let at = TOKEN_RUN - 1; at < text.length; ) {
     let start = at;
     while (start >= 0 && isInToken(text.charCodeAt(start))) start--;

@@ -1,4 +1,6 @@
-/** A JavaScript or TypeScript syntax tree as a `program.ts` one. Types and comments are gone: they do nothing. */
+/**
+ * Converts a JavaScript or TypeScript syntax tree to a `program.ts` tree. Drops types and comments, which do nothing.
+ */
 import {
   type Argument,
   type Expression,
@@ -45,7 +47,7 @@ class JavascriptLowering extends Lowering {
     }
   }
 
-  /** An assignment is a statement, wherever it stands alone or in a row. */
+  /** An assignment is a statement, alone or in a sequence. */
   #expressionStatement(node: SyntaxNode): readonly Statement[] {
     if (node.name === "AssignmentExpression") return this.#assignment(node);
     if (node.name === "SequenceExpression")
@@ -75,7 +77,7 @@ class JavascriptLowering extends Lowering {
     return found;
   }
 
-  /** A property that is taken out of a value is a member of it. */
+  /** A destructured property is a member of the value. */
   #bind(target: SyntaxNode, value: Expression, at: SyntaxNode): readonly Statement[] {
     if (target.name !== "ObjectPattern") return [this.assign(at, this.#targets(target), value)];
     return target.children
@@ -247,7 +249,7 @@ class JavascriptLowering extends Lowering {
   }
 }
 
-/** `node:fs` and `fs` are one; so are `fs/promises` and `fs.promises`. */
+/** `node:fs` and `fs` are the same; so are `fs/promises` and `fs.promises`. */
 export function moduleName(written: string): string {
   return written.replace(/^node:/, "").replaceAll("/", ".");
 }

@@ -1,4 +1,4 @@
-/** A Python syntax tree as a `program.ts` one. Documentation strings and comments are gone: they do nothing. */
+/** Converts a Python syntax tree to a `program.ts` tree. Drops docstrings and comments, which do nothing. */
 import {
   type Argument,
   type Expression,
@@ -51,7 +51,7 @@ class PythonLowering extends Lowering {
     }
   }
 
-  /** Blocks are opened, expressions kept in order. */
+  /** Flattens blocks and keeps expressions in order. */
   #compound(node: SyntaxNode): readonly Statement[] {
     if (
       /Statement$|^(?:Body|ClassDefinition|StatementGroup|MatchBody|MatchClause|Decorator)$/.test(node.name)
@@ -66,7 +66,7 @@ class PythonLowering extends Lowering {
     return this.assign(node, all, value, { adds });
   }
 
-  /** `a = b = value`, `a, b = value`; a tuple on both sides is taken apart. */
+  /** `a = b = value`, `a, b = value`; a tuple on both sides is split. */
   #assignment(node: SyntaxNode): readonly Statement[] {
     const sides: SyntaxNode[][] = [[]];
     for (const child of node.children) {
@@ -221,7 +221,7 @@ class PythonLowering extends Lowering {
     return { kind: "call", callee, args: [{ value: this.expression(object) }], ...spanOf(node) };
   }
 
-  /** `+` and `%` join texts; `/` joins paths. */
+  /** `+` and `%` join strings; `/` joins paths. */
   #binary(node: SyntaxNode): Expression {
     const operator = node.children.find(({ name }) => name === "ArithOp");
     const sign = operator ? this.text(operator) : "";

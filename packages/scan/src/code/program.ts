@@ -1,14 +1,14 @@
 /**
- * Python and JavaScript through their grammars, as plain nodes, bounded in size and depth; and in one small form: what is
- * assigned, called, returned. Statements that only order others (conditions, loops, classes) are gone; what is left is
- * enough to follow values through a file.
+ * Parses Python and JavaScript with their grammars into plain nodes of bounded size and depth, and defines one small
+ * form for both: what is assigned, called, returned. Drops statements that only structure others (conditions, loops,
+ * classes); the rest is enough to follow values through a file.
  */
 import type { Parser, Tree } from "@lezer/common";
 import { done, type Result, refused } from "@metier/base/result";
 import type { ScanLimits } from "../scanned-skill.ts";
 import { NO_TAINTS, type Taints, uniteTaints } from "./code-part.ts";
 
-/** What a call is named that stands for a text read backwards; no real name has a blank. */
+/** The name of a call that stands for reversed text; no real name has a space. */
 export const REVERSED = "reversed text";
 
 interface Located {
@@ -17,7 +17,7 @@ interface Located {
 }
 
 export interface Argument {
-  /** Of a keyword argument or an entry of a record. */
+  /** For a keyword argument or a record entry. */
   readonly name?: string | undefined;
   readonly value: Expression;
 }
@@ -26,7 +26,7 @@ export type Expression = Located &
   (
     | { readonly kind: "text"; readonly value: string }
     | { readonly kind: "name"; readonly name: string }
-    /** `object.name` or `object["name"]`; `undefined` when the key is computed. */
+    /** `object.name` or `object["name"]`; `undefined` if the key is computed. */
     | {
         readonly kind: "member";
         readonly object: Expression;
@@ -34,7 +34,7 @@ export type Expression = Located &
         readonly key?: Expression | undefined;
       }
     | { readonly kind: "call"; readonly callee: Expression; readonly args: readonly Argument[] }
-    /** Pieces of one text. */
+    /** Pieces of one string. */
     | { readonly kind: "joined"; readonly parts: readonly Expression[]; readonly separator: string }
     /** A list, a record. */
     | { readonly kind: "items"; readonly items: readonly Argument[] }
@@ -43,7 +43,7 @@ export type Expression = Located &
         readonly parameters: readonly string[];
         readonly body: readonly Statement[];
       }
-    /** Anything else with values in it. */
+    /** Anything else that contains values. */
     | { readonly kind: "other"; readonly parts: readonly Expression[] }
   );
 
@@ -53,9 +53,9 @@ export type Statement = Located &
         readonly kind: "assign";
         readonly targets: readonly Expression[];
         readonly value: Expression;
-        /** It makes variables of its own instead of changing outer ones. */
+        /** It creates its own variables instead of changing outer ones. */
         readonly declares: boolean;
-        /** The target keeps what it had: `+=`, an item of a list. */
+        /** The target keeps its old value: `+=`, an item of a list. */
         readonly adds: boolean;
       }
     | { readonly kind: "import"; readonly local: string; readonly full: string }
@@ -78,13 +78,13 @@ export interface LocalFunction {
 
 export interface Variable {
   taints: Taints;
-  /** What it was given, when that happened once. */
+  /** Its value, if it was assigned once. */
   value?: Expression;
   /** Where names in `value` are looked up. */
   valueScope?: CodeScope;
-  /** Every assignment so far, by where it stands: the file is gone through more than once. */
+  /** Every assignment so far, by position: the file is processed more than once. */
   readonly assigned: Set<number>;
-  /** The dotted name it was imported by. */
+  /** The dotted name it was imported as. */
   full?: string;
   callable?: LocalFunction;
 }
@@ -101,7 +101,7 @@ export class CodeScope {
     return this.#variables.get(name) ?? this.#parent?.find(name);
   }
 
-  /** The variable of this scope, made when there is none. */
+  /** The variable of this scope, created if needed. */
   own(name: string): Variable {
     const known = this.#variables.get(name);
     if (known) return known;
@@ -115,7 +115,7 @@ export function addTaints(variable: Variable, taints: Taints): void {
   variable.taints = uniteTaints(variable.taints, taints);
 }
 
-/** The argument of that name, or else the one at the position. */
+/** The argument of that name, otherwise the one at the position. */
 export function argumentOf(
   args: readonly Argument[],
   position: number,
@@ -132,18 +132,18 @@ export interface SyntaxNode {
   readonly children: readonly SyntaxNode[];
 }
 
-/** Refused: why, without a stop. */
+/** Refused: the reason, without a period. */
 type TreeOutcome = Result<SyntaxNode, string>;
 
 type ParseTree = (text: string) => TreeOutcome;
 
 export interface Parsers {
   readonly python: ParseTree;
-  /** With types and JSX, which plain JavaScript does not mind. */
+  /** With types and JSX, which also accepts plain JavaScript. */
   readonly javascript: ParseTree;
 }
 
-/** Only a scan needs them, so they are loaded when one begins. All that one scan parses has to do with `limits.steps`. */
+/** Only a scan needs them, so they are loaded when one starts. Everything one scan parses shares `limits.steps`. */
 export async function loadParsers(limits: ScanLimits): Promise<Parsers> {
   grammars ??= loadGrammars();
   const { python, javascript } = await grammars;
@@ -170,7 +170,7 @@ function parseWith(parser: Parser, text: string, limits: ScanLimits, budget: { s
     const tree = parse.advance();
     if (tree) return copyTree(tree, limits);
   }
-  return refused("parsing all the code of the skill takes too long");
+  return refused("parsing all of the skill's code takes too long");
 }
 
 interface OpenNode extends SyntaxNode {
@@ -184,8 +184,8 @@ function copyTree(tree: Tree, { nodes, depth }: ScanLimits): TreeOutcome {
   let root: SyntaxNode | undefined;
   let count = 0;
   for (;;) {
-    if (++count > nodes) return refused(`it has more than ${nodes} parts`);
-    if (open.length > depth) return refused(`it is nested more than ${depth} deep`);
+    if (++count > nodes) return refused(`it has more than ${nodes} syntax nodes`);
+    if (open.length > depth) return refused(`it is nested more than ${depth} levels deep`);
     const node: OpenNode = { name: cursor.name, from: cursor.from, to: cursor.to, children: [] };
     open.at(-1)?.children.push(node);
     root ??= node;
@@ -202,7 +202,7 @@ function copyTree(tree: Tree, { nodes, depth }: ScanLimits): TreeOutcome {
 
 /** Why a piece of code is not parsed. */
 export function tooLong(length: number, most: number): string {
-  return `it has ${length} characters, and at most ${most} are parsed`;
+  return `it has ${length} characters; at most ${most} are parsed`;
 }
 
 /** With its prefix (`r`, `b`, `u`). */
@@ -246,7 +246,7 @@ function codePoint(value: number): string {
   return value <= 0x10ffff ? String.fromCodePoint(value) : "";
 }
 
-/** What making a program of a syntax tree has in common in both languages. */
+/** What both languages share when a syntax tree becomes a program. */
 export abstract class Lowering {
   readonly source: string;
   readonly isExpression: (node: SyntaxNode) => boolean;

@@ -1,20 +1,20 @@
-/** What names and texts of a program stand for: aliases followed to the module they come from, constants put together. */
+/** Resolves a program's names and strings: follows aliases to their modules and joins constants. */
 import { UNKNOWN } from "./code-part.ts";
 import { moduleName } from "./lower-javascript.ts";
 import { argumentOf, type CodeScope, type Expression, REVERSED, type Variable } from "./program.ts";
 
 interface ResolvedName {
-  /** Dotted: `child_process.exec`, `requests.Session().post`; `?` for what is not known. */
+  /** Dotted: `child_process.exec`, `requests.Session().post`; `?` for unknown parts. */
   readonly name: string;
-  /** It was put together from pieces, so that it cannot be read at a glance. */
+  /** It was built from pieces, so that it cannot be read at a glance. */
   readonly isHidden: boolean;
 }
 
 export interface FoldedText {
-  /** With `UNKNOWN` for the parts that are not known. */
+  /** With `UNKNOWN` for unknown parts. */
   readonly text: string;
   readonly isWhole: boolean;
-  /** Put together or decoded, rather than written down. */
+  /** Built or decoded instead of written down. */
   readonly isBuilt: boolean;
 }
 
@@ -39,7 +39,7 @@ export function attributeName(member: Expression & { readonly kind: "member" }):
   return isOwn && name !== undefined ? `self.${name}` : undefined;
 }
 
-/** Answers are kept, since every expression is asked for by all that stand around it. One for each round. */
+/** Caches answers, since every enclosing expression asks again. One per round. */
 export class NameResolver {
   readonly #names = new Map<Expression, ResolvedName>();
   readonly #texts = new Map<Expression, FoldedText>();
@@ -53,7 +53,7 @@ export class NameResolver {
     return this.#remember(this.#texts, expression, NO_TEXT, () => this.#fold(expression, scope));
   }
 
-  /** What leads back to itself is not known. */
+  /** What refers to itself is unknown. */
   #remember<T>(known: Map<Expression, T>, expression: Expression, unknown: T, find: () => T): T {
     const kept = known.get(expression);
     if (kept !== undefined) return kept;
@@ -138,7 +138,7 @@ export class NameResolver {
     return variable?.value ? this.text(variable.value, variable.valueScope ?? scope) : NO_TEXT;
   }
 
-  /** Several short literals in a row hide what they say; one text over several lines does not. */
+  /** Several short literals in a row hide their text; one text over several lines does not. */
   #join(parts: readonly Expression[], separator: string, scope: CodeScope): FoldedText {
     const folded = parts.map((part) => this.text(part, scope));
     const text = folded.map((part) => part.text).join(separator);
@@ -218,7 +218,7 @@ function reverseText({ text, isWhole }: FoldedText): FoldedText {
   return isWhole ? known([...text].reverse().join(""), true) : NO_TEXT;
 }
 
-/** `chr(99)`, `String.fromCharCode(99, 117)`, `base64.b64decode("…")` and their like, of constants. */
+/** `chr(99)`, `String.fromCharCode(99, 117)`, `base64.b64decode("…")` and similar calls with constants. */
 function decodeCall(name: string, { args }: Call, fold: Fold): FoldedText {
   if (/^(?:chr|String\.from(?:CharCode|CodePoint))$/.test(name)) {
     const codes = args.map(({ value }) => Number(fold(value).text));

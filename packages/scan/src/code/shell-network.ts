@@ -1,4 +1,4 @@
-/** What programs of the shell do with the network, and with code that they are given. */
+/** What shell programs do with the network, and with code they are given. */
 import { hasTaint, NO_TAINTS, type Taints, taint, uniteTaints, withoutTaint } from "./code-part.ts";
 import type { ReadCommand, ShellWalk } from "./follow-shell.ts";
 import { type Interpreter, interpreterOf, readWordContent } from "./shell-programs.ts";
@@ -7,7 +7,7 @@ import type { ShellWord } from "./shell-words.ts";
 const CONNECTIONS = /^(?:nc|ncat|netcat|socat|telnet|websocat)$/;
 const SENDERS = /^(?:ftp|sftp|tftp|scp|rsync|rclone|sendmail|mail|mailx|mutt|s3cmd|gsutil)$/;
 
-/** The marks of what it prints; `undefined` when it does not use the network. */
+/** The taints of its output; `undefined` if it does not use the network. */
 export function useNetwork(command: ReadCommand, walk: ShellWalk): Taints | undefined {
   const { program, words, input } = command;
   const values = words.map(({ value }) => value);
@@ -26,13 +26,13 @@ export function useNetwork(command: ReadCommand, walk: ShellWalk): Taints | unde
   return uniteTaints(...words.map(({ taints }) => withoutTaint(taints, "secret-path")));
 }
 
-/** How a program asks for an address. */
+/** How a program requests an address. */
 interface NetworkUse {
   readonly address: string;
   /** Positions of the words that are sent. */
   readonly sends: readonly number[];
   readonly isSending: boolean;
-  /** The file the answer is written to; `-` or nothing is the standard output. */
+  /** The output file; `-` or nothing is standard output. */
   readonly output?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ function transfer(
   const isFromInput = sends.length === 0 || sends.some((at) => /@-|^-$/.test(words[at]?.value ?? ""));
   const sent = words.map((word, at) => {
     if (sends.includes(at) && isFileWord(word, words[at - 1])) return readWordContent(word, command, walk);
-    // A credential in a header, or for signing in, is how services are used.
+    // Services are used with a credential in a header or for signing in.
     const isMessage = sends.includes(at) || word.value === address;
     return withoutTaint(word.taints, "secret-path", ...(isMessage ? [] : (["variable"] as const)));
   });
@@ -60,7 +60,7 @@ function transfer(
   return NO_TAINTS;
 }
 
-/** `-d @file`, `-F name=@file`, `-T file`: the content goes, not the word. */
+/** `-d @file`, `-F name=@file`, `-T file`: sends the content, not the word. */
 function isFileWord({ value }: ShellWord, option: ShellWord | undefined): boolean {
   const isNamed = /^(?:-T|--upload-file|--post-file|--body-file)$/.test(option?.value ?? "");
   return isNamed || /^@|=[@<]|^\w+@|^--(?:post|body)-file=/.test(value);
@@ -117,7 +117,7 @@ function lastSegment(address: string): string {
   return /^[a-z]+:\/\/[^/]+\/(?:[^?#]*\/)?([^/?#]+)/i.exec(address)?.[1] ?? "index.html";
 }
 
-/** The marks of what it prints; `undefined` when it executes nothing. */
+/** The taints of its output; `undefined` if it executes nothing. */
 export function interpretScript(command: ReadCommand, walk: ShellWalk): Taints | undefined {
   const { program, words, name } = command;
   if (program === "eval") return runText(command, walk, words, "shell");
@@ -175,7 +175,7 @@ function runText(
   return uniteTaints(command.input, taints, walk.follow(command, language, content));
 }
 
-/** The commands that it gives to a shell. */
+/** The commands that it passes to a shell. */
 function runAppleScript(command: ReadCommand, walk: ShellWalk): Taints {
   const code = [...command.words, command.given].map((word) => word?.value ?? "").join("\n");
   const commands = [...code.matchAll(/do shell script\s+"((?:[^"\\]|\\.)*)"/g)];

@@ -1,4 +1,4 @@
-/** Programs of the shell by what they do: how they are started, what they read, write and delete. */
+/** Shell programs by purpose: how they are started, and what they read, write and delete. */
 import {
   type CodeLanguage,
   hasTaint,
@@ -13,7 +13,7 @@ import type { ReadCommand, ShellWalk } from "./follow-shell.ts";
 import { secretKindOf } from "./known-secrets.ts";
 import type { ShellWord } from "./shell-words.ts";
 
-/** Programs that start the one named behind them, and which words are their own. */
+/** Programs that start the program after them, and which words are their own. */
 const WRAPPERS: readonly (readonly [RegExp, RegExp])[] = [
   [/^sudo$/, /^-(?!-$)|^\w+=/],
   [/^env$/, /^-|^\w+=/],
@@ -24,10 +24,10 @@ const WRAPPERS: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:doas|nohup|exec|builtin|time|setsid|stdbuf|busybox|caffeinate|parallel)$/, /^-/],
 ];
 
-/** Options of wrappers that take the next word with them. */
+/** Wrapper options that take the next word as their value. */
 const WITH_VALUE = /^-(?:[ugChnILPsk])$/;
 
-/** How many words of wrappers stand before the program itself. */
+/** How many wrapper words precede the program itself. */
 export function countWrappers(words: readonly string[]): number {
   let at = 0;
   for (let own = ownWords(words[at]); own !== undefined; own = ownWords(words[at])) {
@@ -72,7 +72,7 @@ export function interpreterOf(program: string): Interpreter | undefined {
   return INTERPRETERS.find(([pattern]) => pattern.test(program))?.[1];
 }
 
-/** Programs whose arguments are files that they read and pass on. */
+/** Programs whose arguments are files that they read and output. */
 const READERS =
   /^(?:cat|bat|head|tail|less|more|tac|nl|strings|xxd|od|hexdump|base64|base32|gzip|bzip2|xz|zstd|tar|zip|7z|rar|cp|mv|rsync|scp|grep|egrep|rg|awk|gawk|sed|cut|sort|tr|jq|yq|openssl|gpg|find|split|dd|sqlite3|curl|wget|http|xh|nc|ncat|tee|source|\.|pbcopy|xclip|type|Get-Content|gc)$/i;
 
@@ -85,7 +85,7 @@ const DECODERS: readonly (readonly [RegExp, RegExp])[] = [
   [/^tr$/, /^['"]?(?:A-Za-z|a-zA-Z|A-Z|a-z|N-ZA-Mn-za-m|n-za-mN-ZA-M)['"]?$/],
 ];
 
-/** Whether it turns a disguise into what it stands for. */
+/** Whether it decodes its input. */
 function decodes(program: string, words: readonly string[]): boolean {
   const option = DECODERS.find(([pattern]) => pattern.test(program))?.[1];
   if (option === undefined) return false;
@@ -94,10 +94,10 @@ function decodes(program: string, words: readonly string[]): boolean {
 }
 
 const PACKERS = /^(?:tar|zip|7z|rar|gzip|cp|mv|openssl|dd|split)$/;
-/** What picks single values out of a text. */
+/** Programs that pick single values out of a text. */
 const PICKERS = /^(?:grep|egrep|rg|awk|gawk|sed|cut|jq|yq)$/;
 
-/** The marks of what it prints. */
+/** The taints of its output. */
 export function useTool(command: ReadCommand, walk: ShellWalk): Taints {
   const { program, words, input } = command;
   const values = words.map(({ value }) => value);
@@ -117,7 +117,7 @@ export function useTool(command: ReadCommand, walk: ShellWalk): Taints {
   return spy(command, walk) ?? passThrough(command, walk);
 }
 
-/** Tools that print the token they sign in with, and what it is usually called. */
+/** Tools that print their own token, and its usual name. */
 const TOKEN_PRINTERS: readonly (readonly [RegExp, string])[] = [
   [/^gh auth token\b/, "GITHUB_TOKEN"],
   [/^gcloud auth (?:application-default )?print-access-token\b/, "GOOGLE_APPLICATION_TOKEN"],
@@ -154,7 +154,7 @@ function spy(command: ReadCommand, walk: ShellWalk): Taints | undefined {
   return NO_TAINTS;
 }
 
-/** What comes in or is read from files goes on, perhaps in another form. */
+/** Passes on its input or the files it reads, perhaps in another form. */
 function passThrough(command: ReadCommand, walk: ShellWalk): Taints {
   const { program, words, input } = command;
   const values = words.map(({ value }) => value);
@@ -170,7 +170,7 @@ function passThrough(command: ReadCommand, walk: ShellWalk): Taints {
   return output;
 }
 
-/** The content of a file that is named, or the word itself. */
+/** The content of a named file, or the word itself. */
 export function readWordContent(word: ShellWord, command: ReadCommand, walk: ShellWalk): Taints {
   const path = word.value.replace(/^[\w-]*=?@/, "");
   const known = uniteTaints(withoutTaint(word.taints, "secret-path"), walk.fileTaints(path));
@@ -198,7 +198,7 @@ function writtenFiles({ program, words }: ReadCommand): readonly ShellWord[] {
   return isInPlace || hasTarget ? files.slice(-1) : [];
 }
 
-/** One value that is picked out of a project's own settings is configuration. */
+/** A single value from a project's own settings is configuration. */
 function withoutProjectSecrets(taints: Taints): Taints {
   const isProject = (path: string): boolean => path === UNKNOWN || secretKindOf(path) === "project";
   return new Set([...taints].filter((mark) => !(mark.startsWith("secret ") && isProject(mark.slice(7)))));

@@ -1,27 +1,30 @@
-/** Words of a shell command as far as they are known without running it: quotes off, variables put in, marks collected. */
+/**
+ * The words of a shell command as far as they are known without running it: quotes removed, variables filled in, taints
+ * collected.
+ */
 import type { DoubleQuotedChild, ParsedScript, Word, WordPart } from "unbash";
 import { NO_TAINTS, type Taints, taint, UNKNOWN, uniteTaints } from "./code-part.ts";
 import { isSecretVariable, secretKindOf } from "./known-secrets.ts";
 
 export interface ShellWord {
-  /** With `UNKNOWN` for what is not known, and `~` for the home folder. */
+  /** With `UNKNOWN` for unknown parts, and `~` for the home folder. */
   readonly value: string;
   readonly taints: Taints;
-  /** Quotes, escapes or variables stand inside of a plain word, where they only hide it. */
+  /** Quotes, escapes or variables inside a plain word, where they only hide it. */
   readonly isHidden: boolean;
-  /** Variables and commands whose values are put in. */
+  /** Variables and commands whose values are filled in. */
   readonly expands: boolean;
 }
 
 export interface KnownVariable {
-  /** `undefined` when it is not known. */
+  /** `undefined` if unknown. */
   readonly value?: string | undefined;
   readonly taints: Taints;
 }
 
 export interface WordContext {
   variable(name: string): KnownVariable | undefined;
-  /** The marks of what a command in the word prints, and the text, when it is known. */
+  /** The taints of the output of a command in the word, and its text if known. */
   output(script: ParsedScript | undefined): { readonly taints: Taints; readonly value?: string | undefined };
 }
 
@@ -46,7 +49,7 @@ export function readParts(
   return { ...joinParts(parts, text, context), isHidden: false, expands: false };
 }
 
-/** `text` is what stands there when it has no parts. */
+/** `text` is used if it has no parts. */
 function joinParts(
   parts: readonly (WordPart | DoubleQuotedChild)[] | undefined,
   text: string,
@@ -68,7 +71,7 @@ function plain(value: string): Piece {
 const NOTABLE =
   /^(?:curl|wget|(?:ba|z|da|k)?sh|eval|exec|nc|ncat|socat|python[\d.]*|node|perl|ruby|php|base64|xxd|rm|cat|env|printenv|chmod|dd|sudo|ssh|scp|crontab|osascript|powershell|pwsh)$/;
 
-/** `c""url`, `cu\rl`, `$'\x63url'`, `$a$b`: nobody writes a plain name so, unless it is not to be found. */
+/** `c""url`, `cu\rl`, `$'\x63url'`, `$a$b`: nobody writes a plain name like this except to hide it. */
 function hides({ text, parts }: Word, value: string): boolean {
   const written = (text.split("/").at(-1) ?? "").replace(/["']$/, "");
   if (!NOTABLE.test(value.split("/").at(-1) ?? "") || /\.exe$/i.test(text)) return false;

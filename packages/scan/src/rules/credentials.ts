@@ -1,6 +1,6 @@
 /**
- * Reading what only its owner should read (keys, sign-ins, browsers, keychains, the environment of processes), and
- * credentials that were left in files. What was found is never shown whole.
+ * Reading what only its owner should read (keys, sign-ins, browsers, keychains, process environments), and credentials
+ * left in files. Found values are never shown in full.
  */
 import type { ScanSeverity } from "@metier/skills/config";
 import { type Act, createLineFinder, hasTaint } from "../code/code-part.ts";
@@ -27,7 +27,7 @@ const KEYCHAIN_COMMANDS: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:cmdkey|vaultcmd)$/i, /list/i],
 ];
 
-/** Asking for one named entry, as a tool does for its own key, is milder than taking all there is. */
+/** Asking for one named entry, as a tool does for its own key, is milder than taking everything. */
 function keychainSeverity(act: Act): ScanSeverity | undefined {
   const [program = "", ...words] = act.words ?? [];
   const asks = KEYCHAIN_COMMANDS.find(([pattern]) => pattern.test(program))?.[1];
@@ -40,7 +40,7 @@ function keychainSeverity(act: Act): ScanSeverity | undefined {
 export const CREDENTIAL_RULES: RuleTable = {
   "credentials.private-key": {
     severity: "high",
-    title: "Private keys or wallets are read",
+    title: "Reads private keys or wallets",
     explanation:
       "A private key signs in as its owner wherever its public half is known. Programs use keys through an agent; they have no reason to read them.",
     help: "Let `ssh`, `git` or the wallet use the key itself.",
@@ -48,17 +48,17 @@ export const CREDENTIAL_RULES: RuleTable = {
   },
   "credentials.cloud": {
     severity: "medium",
-    title: "Stored sign-ins of cloud and developer tools are read",
+    title: "Reads stored sign-ins of cloud and developer tools",
     explanation:
-      "Files such as `~/.aws/credentials` or `~/.npmrc` hold tokens for services that the skill may have nothing to do with. Tools of those services read them too, so it is `medium` unless something is sent.",
-    help: "Declare the one variable that is needed in `env`, or call the service's own tool.",
+      "Files such as `~/.aws/credentials` or `~/.npmrc` hold tokens for services that may be unrelated to the skill. Those services' own tools read them too, so this is `medium` unless something is sent.",
+    help: "Declare the one variable you need in `env`, or call the service's own tool.",
     find: (skill) => findReads(skill, "cloud", "medium", "low"),
   },
   "credentials.browser": {
     severity: "high",
-    title: "Passwords or cookies of a browser are read",
-    explanation: "The profile of a browser holds every session of its user.",
-    help: "Let the user sign in, or use a token made for the purpose.",
+    title: "Reads a browser's passwords or cookies",
+    explanation: "A browser profile holds every session of its user.",
+    help: "Let the user sign in, or use a token made for this purpose.",
     *find(skill) {
       yield* findReads(skill, "browser");
       for (const act of actsOf(skill, "read")) {
@@ -68,10 +68,10 @@ export const CREDENTIAL_RULES: RuleTable = {
   },
   "credentials.keychain": {
     severity: "high",
-    title: "Passwords of the system are read",
+    title: "Reads system passwords",
     explanation:
-      "Keychains, password stores and `/etc/shadow` hold all passwords of a person or a machine. One named entry of a keychain is `low`: tools keep their own keys there.",
-    help: "Ask for the one secret that is needed, through the configuration.",
+      "Keychains, password stores and `/etc/shadow` hold all passwords of a person or machine. Reading one named keychain entry is `low`: tools keep their own keys there.",
+    help: "Ask for the one secret you need through the configuration.",
     *find(skill) {
       yield* findReads(skill, "keychain");
       for (const act of actsOf(skill, "command")) {
@@ -82,25 +82,25 @@ export const CREDENTIAL_RULES: RuleTable = {
   },
   "credentials.agent": {
     severity: "high",
-    title: "The sign-in of an agent is read",
-    explanation: "Files such as `~/.claude/.credentials.json` hold the tokens an agent itself works with.",
-    help: "Use the model that the skill runs with; it needs no key of its own.",
+    title: "Reads an agent's sign-in",
+    explanation: "Files such as `~/.claude/.credentials.json` hold the tokens that an agent works with.",
+    help: "Use the model that runs the skill; it needs no extra key.",
     find: (skill) => findReads(skill, "agent"),
   },
   "credentials.process": {
     severity: "high",
-    title: "The environment of processes is read from `/proc`",
+    title: "Reads process environments from `/proc`",
     explanation:
-      "It shows the secrets of programs that the skill was not given. There are plain ways to read one's own variables.",
-    help: "Read the variable by its name, and declare it in `env`.",
+      "This exposes secrets of programs that the skill was not given. A program can read its own variables directly.",
+    help: "Read the variable by name, and declare it in `env`.",
     find: (skill) => findReads(skill, "process"),
   },
   "credentials.harvest": {
     severity: "medium",
-    title: "All variables of the environment are gone through",
+    title: "Goes through all environment variables",
     explanation:
-      "Code that looks through every variable for words such as `KEY` and `SECRET` collects what it was not given. Without such words it is `low`: some tools only print their settings.",
-    help: "Read the variables that are needed, by name.",
+      "Code that searches every variable for words such as `KEY` and `SECRET` collects what it was not given. Without such words this is `low`: some tools only print their settings.",
+    help: "Read the variables you need by name.",
     *find(skill) {
       for (const act of actsOf(skill, "read")) {
         if (act.target !== "environment") continue;
@@ -113,18 +113,18 @@ export const CREDENTIAL_RULES: RuleTable = {
   },
   "credentials.spying": {
     severity: "high",
-    title: "Clipboard, screen or keyboard are read, or a password is asked for in a window",
+    title: "Reads the clipboard, screen or keyboard, or asks for a password in a window",
     explanation:
-      "They show whatever a person does beside the task, passwords too. Recording keys and asking for passwords in a window of one's own are `high`; a single look at clipboard or screen is `low`, since some skills are for that.",
-    help: "Let the user give the text or the picture.",
+      "These show anything a person does outside the task, including passwords. Recording keys and asking for passwords in a custom window are `high`; a single look at the clipboard or screen is `low`, since some skills need it.",
+    help: "Let the user provide the text or image.",
     find: findSpying,
   },
   "credentials.environment-file": {
     severity: "medium",
-    title: "The whole environment is written to a file",
+    title: "Writes the whole environment to a file",
     explanation:
-      "All variables together hold every secret of a session; a file keeps them for whoever comes later.",
-    help: "Write the variables that are needed, by name.",
+      "All variables together hold every secret of a session, and the file keeps them for anyone who reads it later.",
+    help: "Write only the variables you need, by name.",
     *find(skill) {
       for (const act of actsOf(skill, "write")) {
         if (hasTaint(act.taints, "environment")) yield actHit(act, "medium", `to \`${act.target}\``);
@@ -165,7 +165,7 @@ const IN_ADDRESS =
 const ASSIGNED =
   /\b[\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|private[_-]?key)[\w-]*["']?\s*[:=]\s*["']([A-Za-z0-9+/_=.-]{20,200})["']/gi;
 
-/** How each of these ends. */
+/** The suffixes of these names. */
 const ASSIGNMENT = /[:=]\s*["'][A-Za-z0-9+/_=.-]{20}/;
 
 /** Words and repetitions of examples. */
@@ -175,10 +175,10 @@ const EXAMPLE =
 export const SECRET_RULES: RuleTable = {
   "secrets.private-key": {
     severity: "high",
-    title: "A private key stands in a file",
+    title: "A file contains a private key",
     explanation:
-      "Whoever has the skill has the key. The mark alone, without a key behind it, does not count.",
-    help: "Revoke the key, then delete it, also from the history of the repository.",
+      "Anyone who has the skill has the key. The marker line alone, without a key after it, does not count.",
+    help: "Revoke the key, then delete it, also from the repository's history.",
     find: (skill) =>
       findText(
         skill,
@@ -190,9 +190,9 @@ export const SECRET_RULES: RuleTable = {
   },
   "secrets.token": {
     severity: "high",
-    title: "A token of a service stands in a file",
+    title: "A file contains a service token",
     explanation:
-      "Its form is that of a real token, and it is as random as one. Examples that consist of words or repetitions do not count.",
+      "It has the form and randomness of a real token. Examples made of words or repetitions do not count.",
     help: "Revoke the token; declare the variable in `env` instead.",
     *find(skill) {
       if (!skill.files.some(({ text = "" }) => hasToken(text))) return;
@@ -204,17 +204,17 @@ export const SECRET_RULES: RuleTable = {
   },
   "secrets.password-in-address": {
     severity: "medium",
-    title: "An address has a password in it",
+    title: "A URL contains a password",
     explanation:
-      "Connection strings with passwords are passed on with the skill. Usual examples such as `user:password@localhost` do not count.",
-    help: "Take the password from a variable that is declared in `env`.",
+      "A connection string with a password is shared along with the skill. Common examples such as `user:password@localhost` do not count.",
+    help: "Read the password from a variable declared in `env`.",
     find: (skill) => findText(skill, IN_ADDRESS, "a password", isRealPassword, /:\/\//),
   },
   "secrets.assigned": {
     severity: "low",
-    title: "A variable that is named like a secret is given a random value",
+    title: "A variable named like a secret is set to a random value",
     explanation:
-      "It has the form of a secret, of a service that is not known here. Identifiers and digests look the same, so it is only worth a look.",
+      "It looks like a secret of an unknown service. Identifiers and digests look the same, so it only deserves a look.",
     help: "If it is a secret, revoke it and declare a variable in `env` instead.",
     find: (skill) => findText(skill, ASSIGNED, "a value", isRealValue, ASSIGNMENT),
   },
@@ -239,7 +239,7 @@ function isRealPassword(match: string, password: string): boolean {
   );
 }
 
-/** `mark`: what every match contains, and what costs next to nothing to look for: most texts do not have it. */
+/** `mark`: what every match contains, which is cheap to search for: most texts do not have it. */
 function* findText(
   skill: ScannedSkill,
   pattern: RegExp,
@@ -266,7 +266,7 @@ function mask(secret: string): string {
   return `${first.slice(0, Math.min(8, Math.floor(first.length / 4)))}••••`;
 }
 
-/** Shannon's measure, in bits for each character. */
+/** Shannon entropy, in bits per character. */
 function isRandom(text: string, least: number): boolean {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);

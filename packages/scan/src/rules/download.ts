@@ -1,4 +1,4 @@
-/** Code that comes from the network and runs at once, or is installed from where nobody vouches for it. */
+/** Code from the network that runs at once, or is installed from an unvouched source. */
 import type { ScanSeverity } from "@metier/skills/config";
 import { type Act, hasTaint, taintDetails, UNKNOWN } from "../code/code-part.ts";
 import { type HostKind, hostKindOf, hostOf } from "../code/known-secrets.ts";
@@ -26,7 +26,7 @@ interface Download {
   readonly from: string;
 }
 
-/** By where it comes from; worst of several. */
+/** By origin; the worst of several. */
 function gradeDownload(act: Act, skill: ScannedSkill): Download {
   const addresses = taintDetails(act.taints, "remote");
   const graded = (addresses.length > 0 ? addresses : [""]).map((address) =>
@@ -42,13 +42,16 @@ function gradeAddress(address: string, act: Act, skill: ScannedSkill): Download 
     return { severity: documented(act, "other", "unknown"), from };
   }
   const kind = hostKindOf(host);
-  // Plain HTTP can be changed by anyone on the way.
+  // Anyone on the network path can change plain HTTP.
   const isOpen = /^http:/i.test(address) && kind !== "local" && kind !== "installer";
   const whose = isOwnHost(host, skill) ? "own" : "foreign";
   return { severity: isOpen ? "block" : documented(act, kind, whose), from: host };
 }
 
-/** In a document, an unknown address is a placeholder; a public repository can be looked at first, a product has its own installer. */
+/**
+ * In a document, an unknown address is a placeholder; a public repository can be reviewed first; a product has its own
+ * installer.
+ */
 function documented(act: Act, kind: HostKind, whose: "foreign" | "own" | "unknown"): ScanSeverity {
   const severity = BY_HOST[kind];
   if (!isDocumented(act)) return severity;
@@ -66,26 +69,26 @@ function isOwnHost(host: string, { name, manifest }: ScannedSkill): boolean {
 export const DOWNLOAD_RULES: RuleTable = {
   "download.execute": {
     severity: "block",
-    title: "A download is executed without being looked at",
+    title: "Runs a download without checking it",
     explanation:
-      "Whoever controls the address decides what runs, each time anew. `block` for plain HTTP, bare IP addresses, link shorteners and paste hosts; `high` for other hosts; `low` where a project publishes its own installer.",
+      "Whoever controls the address decides what runs, every time. `block` for plain HTTP, bare IP addresses, link shorteners and paste hosts; `high` for other hosts; `low` where a project publishes its own installer.",
     help: "Put the code into the skill, or name a package and its version in `packages`.",
     find: findExecuted,
   },
   "download.package": {
     severity: "high",
-    title: "A package is installed from an address or an unknown index instead of a registry",
+    title: "Installs a package from a URL or an unknown index instead of a registry",
     explanation:
-      "No registry knows the package, so nobody else looked at it, and its content can change. `high` where it is run at once (`npx`, `uvx`), `medium` otherwise; repositories on well-known hosts are `low`. The same holds for an index of packages that few know: `medium`, and `high` for plain HTTP in a script.",
+      "No registry lists the package, so nobody else has reviewed it, and its content can change. `high` if it runs at once (`npx`, `uvx`), otherwise `medium`; repositories on well-known hosts are `low`. An obscure package index is `medium`, and `high` for plain HTTP in a script.",
     help: "Install a published version, or put the code into the skill.",
     find: findPackages,
   },
   "download.locked-archive": {
     severity: "high",
-    title: "An archive is opened with a password that comes along",
+    title: "Opens an archive with a password that is shipped with it",
     explanation:
-      "A password that is told together with the archive keeps no one out but scanners. It is a usual way to bring malware past them.",
-    help: "Do not open it. Put files into the skill as they are.",
+      "A password shipped with the archive keeps nobody out except scanners. Malware often hides this way.",
+    help: "Do not open it. Put the plain files into the skill.",
     find: findLockedArchives,
   },
 };
@@ -103,7 +106,7 @@ const STARTERS =
 
 const INSTALLERS = /^(?:pip3?|uv|uvx|pipx|npm|npx|pnpm|yarn|bun|bunx|gem|go|cargo|poetry|conda|deno)$/;
 
-/** They run what they have fetched at once. */
+/** They run what they fetch at once. */
 const RUNNERS = /^(?:npx|uvx|bunx|(?:pnpm|yarn) dlx|pipx run|deno run|bun x)\b/;
 
 function* findPackages(skill: ScannedSkill): Iterable<Hit> {
@@ -118,7 +121,7 @@ function* findPackages(skill: ScannedSkill): Iterable<Hit> {
 const ADDRESS = /^(?:git\+)?(?:https?|ssh|git):\/\//i;
 const NOT_A_PACKAGE = /^--?(?:registry|index-url|i|extra-index-url|find-links|f|trusted-host|default-index)$/;
 
-/** What is run at once is one package, and the rest are its arguments; of an installer every word may be one. */
+/** What runs at once is one package, and the rest are its arguments; for an installer every word may be a package. */
 function packagesOf(words: readonly string[]): readonly string[] {
   const isRunner = RUNNERS.test(words.join(" "));
   const named = words.filter((_, at) => /^(?:--from|--with|--package|-p)$/.test(words[at - 1] ?? ""));
@@ -144,14 +147,14 @@ function gradeSource(source: string, words: readonly string[]): ScanSeverity {
 
 const INDEX_OPTION =
   /^(?:-i|--?(?:index-url|extra-index-url|index|default-index|find-links|registry|source))(?:=(https?:\S+))?$/;
-/** Indexes of languages and of what is built on them. */
+/** Package indexes of languages and related tools. */
 const INDEX_HOSTS =
   /(?:^|\.)(?:pypi\.org|pythonhosted\.org|pytorch\.org|pyg\.org|nvidia\.com|npmjs\.(?:org|com)|yarnpkg\.com|jsr\.io|rubygems\.org|crates\.io|conda\.anaconda\.org|anaconda\.org)$/;
-/** Where companies keep their own, and mirrors of the others. */
+/** Company registries, and mirrors. */
 const SHARED_INDEX_HOSTS =
   /(?:^|\.)(?:pkg\.github\.com|pkgs\.dev\.azure\.com|visualstudio\.com|pkg\.dev|amazonaws\.com|jfrog\.io|gitlab\.com|cloudsmith\.io|gemfury\.io|fury\.io|npmmirror\.com|tsinghua\.edu\.cn|ustc\.edu\.cn|aliyun\.com|huaweicloud\.com|tencent(?:yun)?\.com|github\.io)$/;
 
-/** Packages by name, from an index that few know: whoever runs it decides what the names stand for. */
+/** Packages by name from an obscure index: whoever runs it decides what the names stand for. */
 function* findIndex(act: Act, [program = "", ...words]: readonly string[]): Iterable<Hit> {
   const isInstaller = INSTALLERS.test(program) || /^python[\d.]*$/.test(program);
   if (!isInstaller || hasWord(words, /^(?:config|publish|login|logout|whoami|view|ping)$/)) return;
@@ -176,7 +179,7 @@ function* findLockedArchives(skill: ScannedSkill): Iterable<Hit> {
   for (const document of skill.documents) yield* findPasswords(document);
 }
 
-/** With a password that stands there, and is not put in. */
+/** With a literal password, not one filled in. */
 function isUnlocking(program: string, words: readonly string[]): boolean {
   const isLocked =
     (program === "unzip" && hasWord(words, /^-P/)) ||

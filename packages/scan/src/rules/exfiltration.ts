@@ -14,27 +14,27 @@ function sending(skill: ScannedSkill): readonly Act[] {
   return actsOf(skill, "send").filter(({ target = "" }) => hostKindOf(hostOf(target) ?? "") !== "local");
 }
 
-/** Of a variable's name what says whose it is: `STRIPE` of `STRIPE_API_KEY`. */
+/** The part of a variable's name that says whose it is: `STRIPE` in `STRIPE_API_KEY`. */
 function ownerOf(variable: string): string {
   return /^[A-Z0-9]+/i.exec(variable)?.[0].toLowerCase() ?? "";
 }
 
-/** A service is used with its own key; that its address has the key's name tells that it is the one. */
+/** A service is used with its own key; the key's name in the address shows that it is the right one. */
 function foreignVariables(act: Act): readonly string[] {
   const host = (hostOf(act.target ?? "") ?? "").replace(/[^a-z0-9]/g, "");
   return taintDetails(act.taints, "variable").filter((name) => !host.includes(ownerOf(name)));
 }
 
-/** Keys of these open other people's services: they have no business in a message to anyone else. */
+/** Keys that open other people's services: they do not belong in a message to anyone else. */
 const PRECIOUS =
   /^(?:AWS_SECRET|AWS_SESSION|AWS_ACCESS|ANTHROPIC_API|OPENAI_API|GITHUB_TOKEN|GH_TOKEN|NPM_TOKEN|GOOGLE_APPLICATION|AZURE_CLIENT_SECRET|DATABASE_URL|SSH_|STRIPE_SECRET|PRIVATE_KEY|MNEMONIC)/;
 
 export const EXFILTRATION_RULES: RuleTable = {
   "exfiltration.secret": {
     severity: "block",
-    title: "Credentials are read and sent away",
+    title: "Reads credentials and sends them away",
     explanation:
-      "The content of a file with credentials, or the whole environment, reaches a request: the flow is visible in the code. No honest tool does this.",
+      "The code sends the content of a credentials file, or the whole environment, in a request. No honest tool does this.",
     help: "Do not use the skill.",
     *find(skill) {
       for (const act of sending(skill)) {
@@ -50,9 +50,9 @@ export const EXFILTRATION_RULES: RuleTable = {
   },
   "exfiltration.variables": {
     severity: "high",
-    title: "Secret variables are sent to someone they do not belong to",
+    title: "Sends secret variables to a host they do not belong to",
     explanation:
-      "A key is sent in a header to the service it is for. In the text of a message to another host it is given away: `high` for keys of well-known services or several at once, otherwise `medium`.",
+      "A key belongs in a header to its own service. Sending it in a message body to another host gives it away: `high` for keys of well-known services or several at once, otherwise `medium`.",
     help: "Send a key only to its own service, as a header.",
     *find(skill) {
       for (const act of sending(skill)) {
@@ -66,9 +66,9 @@ export const EXFILTRATION_RULES: RuleTable = {
   },
   "exfiltration.drop-host": {
     severity: "high",
-    title: "Data is sent to a host where anyone can collect it without a name",
+    title: "Sends data to a host where anyone can collect it anonymously",
     explanation:
-      "Request catchers, paste services and tunnels receive data for whoever made the address a minute ago. They are for trying things out, not for a skill that others use.",
+      "Request catchers, paste services and tunnels pass data to whoever created the address a minute ago. They are for experiments, not for a skill that others use.",
     help: "Send to a service with an owner, and name it in `sandbox.network`.",
     *find(skill) {
       for (const act of [...sending(skill), ...actsOf(skill, "look-up")]) {
@@ -80,10 +80,10 @@ export const EXFILTRATION_RULES: RuleTable = {
   },
   "exfiltration.dns": {
     severity: "high",
-    title: "Data is put into the names of hosts that are looked up",
+    title: "Puts data into hostnames it looks up",
     explanation:
-      "A look-up reaches the owner of the domain even where requests are not allowed: the name itself carries the data.",
-    help: "Look up only names that are written down.",
+      "A lookup reaches the domain's owner even where requests are blocked: the name itself carries the data.",
+    help: "Look up only fixed names.",
     *find(skill) {
       for (const act of actsOf(skill, "look-up")) {
         const isData = hasTaint(act.taints, "secret", "environment", "variable", "decoded");
@@ -95,9 +95,9 @@ export const EXFILTRATION_RULES: RuleTable = {
   },
   "exfiltration.image-address": {
     severity: "high",
-    title: "The address of an image is to be filled with data",
+    title: "An image URL is to be filled with data",
     explanation:
-      "An image is fetched as soon as it is shown; what stands in its address reaches the host without anyone clicking. Addresses of badges and charts have no placeholder for what a model knows.",
+      "An image loads as soon as it is shown, so the data in its URL reaches the host without a click. URLs of badges and charts have no placeholder for what a model knows.",
     help: "Show the data as text.",
     find: findImageAddresses,
   },
@@ -105,8 +105,8 @@ export const EXFILTRATION_RULES: RuleTable = {
     severity: "medium",
     title: "One script reads credentials and sends something",
     explanation:
-      "No flow from one to the other is visible, but both stand in one file, and data can take ways that are not followed here.",
-    help: "Look where the value goes that is read.",
+      "No flow from one to the other is visible, but both are in one file, and data can move in ways that the scan does not follow.",
+    help: "Check where the value that is read goes.",
     find: findReadsAndSends,
   },
 };
@@ -144,6 +144,6 @@ function* findReadsAndSends(skill: ScannedSkill): Iterable<Hit> {
         (part.kind === "script" && act.part.kind === "script" && part.language === act.part.language),
     );
     if (!isTelling || sent === undefined || flows.size > 0) continue;
-    yield actHit(act, "medium", `\`${act.target}\`, and something goes to \`${whereTo(sent)}\``);
+    yield actHit(act, "medium", `\`${act.target}\`, and something is sent to \`${whereTo(sent)}\``);
   }
 }

@@ -15,7 +15,7 @@ function* eachFile(
 
 const RUNNABLE = /\.(?:exe|scr|com|bat|cmd|ps1|vbs|js|jse|jar|sh|py|app|msi|dmg|pkg|lnk|hta|apk|command)$/i;
 const HARMLESS_LOOK = /\.(?:pdf|docx?|xlsx?|pptx?|txt|png|jpe?g|gif|md|csv|zip|mp[34])\.[a-z0-9]+$/i;
-/** Files of tools that begin with a dot and are no secret. */
+/** Common dotfiles of tools. */
 const USUAL_DOT_FILES =
   /(?:^|\/)\.(?:git(?:ignore|attributes|keep|modules)|editorconfig|npmignore|npmrc|nvmrc|prettier\w*|eslint\w*|env\.example|env\.sample|env\.template|markdownlint\S*|python-version|tool-versions|dockerignore|DS_Store|claude-plugin|github|vscode|gitlab-ci\.yml|pre-commit-config\.yaml|ruff\.toml|flake8|pylintrc|coveragerc|node-version|clawhub\S*|openclaw\S*)(?:$|\/)/;
 
@@ -23,7 +23,7 @@ export const FILE_RULES: RuleTable = {
   "files.executable": {
     severity: "high",
     title: "A file is a compiled program",
-    explanation: "Nobody can see what it does. A skill can say in `packages` which programs it needs.",
+    explanation: "Nobody can see what it does. A skill can list the programs it needs in `packages`.",
     help: "Ship the source, or name the package.",
     find: (skill) =>
       eachFile(skill, ({ signature, path }) =>
@@ -34,8 +34,8 @@ export const FILE_RULES: RuleTable = {
     severity: "high",
     title: "A file is bytecode",
     explanation:
-      "Python runs a `.pyc` in the place of a source that says something else. WebAssembly and native libraries are `medium`: some tools need them.",
-    help: "Delete it; it is made anew from the source.",
+      "Python runs a `.pyc` in place of a source file that may say something else. WebAssembly and native libraries are `medium`: some tools need them.",
+    help: "Delete it; it is rebuilt from the source.",
     find: (skill) =>
       eachFile(skill, ({ signature, path }) => {
         if (signature?.kind === "bytecode" && /\.(?:pyc|pyo|class|dex|luac)$/i.test(path))
@@ -48,10 +48,10 @@ export const FILE_RULES: RuleTable = {
   },
   "files.archive": {
     severity: "medium",
-    title: "A file is an archive, which is not looked into",
+    title: "A file is an archive, which is not scanned",
     explanation:
-      "What is packed is neither scanned nor seen in a review. Office documents are archives too and do not count.",
-    help: "Ship the files as they are.",
+      "Packed files are neither scanned nor seen in a review. Office documents are archives too, but do not count.",
+    help: "Ship the files unpacked.",
     find: (skill) =>
       eachFile(skill, ({ signature, path, head }) => {
         if (signature?.kind !== "archive" || promisedKinds(path) !== undefined) return undefined;
@@ -66,16 +66,16 @@ export const FILE_RULES: RuleTable = {
   },
   "files.disguised": {
     severity: "high",
-    title: "A file is something else than its name says",
+    title: "A file is not what its name says",
     explanation:
-      "A program that is called `logo.png`, or a script that is called `notes.txt` and marked as executable, is there to be overlooked.",
-    help: "Do not use the skill. If it is yours, give the file its true ending.",
+      "A program named `logo.png`, or an executable script named `notes.txt`, is meant to be overlooked.",
+    help: "Do not use the skill. If it is yours, give the file its correct extension.",
     find: (skill) => eachFile(skill, findDisguise),
   },
   "files.double-ending": {
     severity: "high",
-    title: "A file has two endings, and the last one runs",
-    explanation: "`report.pdf.exe` shows as `report.pdf` where endings are hidden.",
+    title: "A file has two extensions, and the last one runs",
+    explanation: "`report.pdf.exe` appears as `report.pdf` where extensions are hidden.",
     help: "Do not use the skill. If it is yours, rename the file.",
     find: (skill) =>
       eachFile(skill, ({ path }) =>
@@ -84,18 +84,17 @@ export const FILE_RULES: RuleTable = {
   },
   "files.appended": {
     severity: "high",
-    title: "Something was put behind the end of an image or document",
-    explanation:
-      "A file that is an image from the front and an archive or a script from behind is opened by both kinds of programs.",
-    help: "Do not use the skill. If it is yours, save the image anew.",
+    title: "Data is appended to an image or document",
+    explanation: "A file that starts as an image and ends as an archive or script can be opened as either.",
+    help: "Do not use the skill. If it is yours, save the image again.",
     find: (skill) => eachFile(skill, findAppended),
   },
   "files.hidden-code": {
     severity: "medium",
-    title: "Code stands in a hidden file or folder",
+    title: "A hidden file or folder contains code",
     explanation:
-      "Files that begin with a dot are not listed, so a review misses them. Settings of usual tools do not count.",
-    help: "Give the file a name that is seen.",
+      "Files whose names start with a dot are not listed, so a review misses them. Settings of common tools do not count.",
+    help: "Give the file a visible name.",
     find: (skill) =>
       eachFile(skill, ({ path, language, executable, signature }) => {
         const isHidden =
@@ -106,9 +105,8 @@ export const FILE_RULES: RuleTable = {
   },
   "files.link": {
     severity: "high",
-    title: "A link leads out of the skill's folder",
-    explanation:
-      "Reading the skill would read a file of the machine. Links that stay in the folder do not count.",
+    title: "A link points outside the skill's folder",
+    explanation: "Reading the skill would read a file of the machine. Links within the folder do not count.",
     help: "Copy the file into the skill.",
     find: (skill) =>
       eachFile(skill, ({ kind, path, target }) => {
@@ -119,16 +117,16 @@ export const FILE_RULES: RuleTable = {
   "files.special": {
     severity: "high",
     title: "A file is a device, a pipe or a socket",
-    explanation: "Reading it can wait forever or act on the machine. A skill consists of regular files.",
+    explanation: "Reading it can block forever or affect the machine. A skill consists of regular files.",
     help: "Delete it.",
     find: (skill) => eachFile(skill, ({ kind, path }) => (kind === "special" ? { seen: path } : undefined)),
   },
   "files.unread": {
     severity: "medium",
-    title: "A file could not be scanned wholly",
+    title: "A file could not be scanned completely",
     explanation:
-      "What is in it is not known: it cannot be read, is larger than what is looked at, or holds code that is nested so that no one can follow it. Large data files and libraries are `low`.",
-    help: "Make it readable, or smaller and simpler, or leave it out.",
+      "Its content is unknown: it cannot be read, exceeds the scan's size limit, or holds code nested too deeply to follow. Large data files and libraries are `low`.",
+    help: "Make it readable, smaller or simpler, or leave it out.",
     *find({ unread }) {
       for (const { path, reason } of unread) {
         const isData = (/^Not read as text/.test(reason) && DATA.test(path)) || / are parsed\.$/.test(reason);
@@ -166,16 +164,16 @@ function findDisguise(file: ScannedFile): Omit<Hit, "path" | "line"> | undefined
     head !== undefined &&
     /^\.(?:md|txt|py|js|ts|sh|json|yaml|yml)$/.test(ending)
   )
-    return { seen: path, detail: "it is no text", severity: "medium" };
+    return { seen: path, detail: "it is not text", severity: "medium" };
   const isQuietScript =
     executable &&
     text !== undefined &&
     /^#!/.test(text) &&
     /^\.(?:txt|md|json|csv|ya?ml|log|dat|png|jpg)$/.test(ending);
-  return isQuietScript ? { seen: path, detail: "it is a script that may be executed" } : undefined;
+  return isQuietScript ? { seen: path, detail: "it is an executable script" } : undefined;
 }
 
-/** Behind the last block of a PNG, the end mark of a JPEG, the end of a PDF. */
+/** After the last block of a PNG, the end marker of a JPEG, the end of a PDF. */
 const ENDS: readonly (readonly [string, string])[] = [
   ["a PNG image", "IEND\xaeB`\x82"],
   ["a JPEG image", "\xff\xd9"],
@@ -196,8 +194,8 @@ function findAppended({ path, signature, tail }: ScannedFile): Omit<Hit, "path" 
     trimmed.slice(0, 400),
   );
   if (inner?.kind === "archive" || inner?.kind === "executable")
-    return { seen: path, detail: `${inner.what} behind ${signature?.what}` };
-  return isScript ? { seen: path, detail: `a script behind ${signature?.what}` } : undefined;
+    return { seen: path, detail: `${inner.what} after ${signature?.what}` };
+  return isScript ? { seen: path, detail: `a script after ${signature?.what}` } : undefined;
 }
 
 function leavesFolder(path: string, target: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * How rules find what they look for. Phrases in the prose of documents, told apart from quotations and from warnings of
- * them: documents about attacks show what they warn of. And acts of code, with a severity that regards where they stand.
+ * How rules find things. Searches phrases in the prose of documents, told apart from quotations and warnings: documents
+ * about attacks show what they warn about. And finds acts of code, with a severity that depends on where they are.
  */
 import { SCAN_SEVERITIES, type ScanSeverity } from "@metier/skills/config";
 import { type Act, type ActKind, placeIn, UNKNOWN } from "../code/code-part.ts";
@@ -10,7 +10,7 @@ import { mayMatch, type ProseText, readProseText, withWords } from "./prose-word
 interface ProseMatch {
   readonly path: string;
   readonly line: number;
-  /** The sentence or line it stands in. */
+  /** The sentence or line that contains it. */
   readonly seen: string;
   readonly match: string;
   /** The paragraph around it. */
@@ -21,15 +21,15 @@ interface Paragraph {
   readonly path: string;
   readonly line: number;
   readonly text: string;
-  /** Whether what stands above it warns of such texts. Asked only where something was found. */
+  /** Whether the text above it warns about such texts. Checked only for a match. */
   isWarned(): boolean;
-  /** In the frontmatter, where quotation marks belong to the form. */
+  /** In the frontmatter, where quotation marks are syntax. */
   readonly isFrontmatter: boolean;
 }
 
 const MOST_PARAGRAPH = 8000;
 
-/** Many rules ask for the same: it is made once. */
+/** Many rules need the same, so it is built once. */
 export function remember<Key extends object, Value>(
   known: WeakMap<Key, Value>,
   key: Key,
@@ -47,7 +47,7 @@ export function textFiles({ files }: ScannedSkill): readonly TextFile[] {
 
 const paragraphs = new WeakMap<ScannedSkill, readonly Paragraph[]>();
 
-/** Runs of lines without a blank one; a list item or a table row is a paragraph of its own. */
+/** Runs of lines without a blank one; a list item or table row is a separate paragraph. */
 export function proseParagraphs(skill: ScannedSkill): readonly Paragraph[] {
   return remember(paragraphs, skill, () => [...readParagraphs(skill)]);
 }
@@ -86,7 +86,7 @@ function leadOf(prose: readonly string[], start: number): string {
   return "";
 }
 
-/** All paragraphs in one text. No pattern reaches from one into the next: between them stands what is in no word. */
+/** All paragraphs in one text. No pattern spans two: the separator between them is in no word. */
 export function wholeProse(skill: ScannedSkill): ProseText {
   const texts = (): readonly string[] => proseParagraphs(skill).map(({ text }) => text);
   return remember(wholes, skill, () => readProseText(texts().join("\n\0\n")));
@@ -97,7 +97,7 @@ const wholes = new WeakMap<ScannedSkill, ProseText>();
 /** The same patterns with `^` and `$` at every line. */
 const byLines = new WeakMap<RegExp, RegExp>();
 
-/** `pattern` is global. Most texts have nothing of what is looked for, and one look at all of it tells. */
+/** `pattern` is global. Most texts have no match, and one search over everything tells. */
 export function* proseMatches(skill: ScannedSkill, pattern: RegExp): Iterable<ProseMatch> {
   const whole = wholeProse(skill);
   if (!mayMatch(pattern, whole)) return;
@@ -115,7 +115,7 @@ export function* proseMatches(skill: ScannedSkill, pattern: RegExp): Iterable<Pr
   }
 }
 
-/** `gradeOf`: by the phrase and the paragraph around it. Default: as bad as the rule says. */
+/** `gradeOf`: by the phrase and its paragraph. Default: the rule's severity. */
 export function* findProse(
   skill: ScannedSkill,
   pattern: RegExp,
@@ -125,7 +125,7 @@ export function* findProse(
     yield { path, line, seen, severity: gradeOf?.(match, around) };
 }
 
-/** The sentence says more than the phrase itself: that it is a threat, or what someone might say. */
+/** The sentence says more than the phrase: that it is a threat, or what someone might say. */
 function isMentioned(sentence: string, phrase: string): boolean {
   const at = sentence.indexOf(phrase);
   const before = at === -1 ? "" : sentence.slice(0, at);
@@ -142,7 +142,7 @@ function sentenceAround(text: string, at: number, length: number): string {
   return text.slice(before + 1, Math.min(text.length, ...ends.map((end) => end + 1))).trim();
 }
 
-/** Between quotation marks, or in a cell of a table: it is spoken about, not said. */
+/** Between quotation marks or in a table cell: mentioned, not said. */
 function isQuoted(text: string, at: number, length: number): boolean {
   const lineStart = text.lastIndexOf("\n", at - 1) + 1;
   const lineEnd = text.indexOf("\n", at + length);
@@ -156,7 +156,7 @@ function isQuoted(text: string, at: number, length: number): boolean {
   return opens % 2 === 1 && /["”“»]/.test(after);
 }
 
-/** Words that address a model and want something of it. */
+/** Words that address a model and ask something of it. */
 export function readsLikeInstruction(text: string): boolean {
   const addresses = /\b(?:assistant|AI|agent|model|LLM|claude|gpt|codex|you(?:r)?)\b/i.test(text);
   const wants =
@@ -174,7 +174,7 @@ export function readsLikeInstruction(text: string): boolean {
 const TOPIC =
   /\b(?:dangerous|unsafe|malicious|insecure|vulnerab\w+|anti-?patterns?|forbidden|forbids?|blocked|blocks|blocking|den(?:y|ied|ies)|reject(?:s|ed)?|attack\w*|exploit\w*|payloads?|incorrect|prohibit\w*|suspicious|red flags?|detect\w*|scan(?:s|ned|ning|ner)? for|flag(?:s|ged)|refus\w+|prevent\w*|threats?|warn(?:s|ing)? (?:of|about)|not allowed|disallow\w*|jailbreak\w*|prompt injection|injections?|adversar\w+|pentest\w*|penetration test\w*|red[- ]team\w*|ctf|bad example|wrong)\b/i;
 
-/** What one is told not to do; “do not skip this” is no such thing. */
+/** What one is told not to do; “do not skip this” is different. */
 const NOT_TO =
   /\b(?:never|do not|don['’]?t|must not|should not|avoid|instead of|rather than)\s+(?:ever\s+)?(?:[\w-]+\s+){0,3}?(?:run(?:ning)?|us(?:e|ing)|execut(?:e|ing)|do(?:ing)?|writ(?:e|ing)|past(?:e|ing)|pip(?:e|ing)|install(?:ing)?|commit(?:ting)?|put(?:ting)?|hardcod(?:e|ing)|read(?:ing)?|print(?:ing)?|cat|source|delet(?:e|ing)|force|:|$)|^\s*#*\s*\**(?:bad|wrong|avoid|never|don['’]?t)\b|❌|🚫|⛔|✗|✘/im;
 
@@ -182,11 +182,11 @@ export function isWarning(text: string): boolean {
   return TOPIC.test(text) || NOT_TO.test(text);
 }
 
-/** Of the text before a phrase: the phrase is what someone else might say, or what is not to be done. */
+/** For the text before a phrase: the phrase is what someone else might say, or what not to do. */
 const MENTION =
   /\b(?:if|when(?:ever)?|should|even if)\b[^.]{0,100}\b(?:says?|asks?|tells?|contains?|claims?|instructs?|attempts?|tries|requests?|appears?|includes?)\b|\b(?:texts?|content|files?|pages?|documents?|messages?|prompts?|skills?|instructions?|anything|something|results?)\s+(?:that|which|who)\s+(?:tells?|asks?|says?|instructs?|wants?|tries)\b|\b(?:never|do not|don['’]?t|must not|cannot|won['’]?t|refuse to|attempts? to|attempting to|trying to|asking (?:you|it|the \w+) to|instructions? to|text that says|phrases? (?:like|such as)|such as|like|can|could|may|might)\b[^.]{0,40}$/i;
 
-/** The topic alone, for sentences that have a “never” of their own. */
+/** Only the topic, for sentences with their own “never”. */
 export function isAboutAttacks(text: string): boolean {
   return TOPIC.test(text);
 }
@@ -212,17 +212,17 @@ export const JAILBREAK: RegExp = withWords(
   ],
 );
 
-/** Something is to go somewhere. */
+/** Something is to be sent somewhere. */
 export const SEND_PROSE: RegExp = withWords(
   /\b(?:send|upload|post|transmit|forward|e-?mail\s+(?:it|them|the|all|a)|exfiltrate|submit|leak)\b(?=[^.\n]{0,200}(?:https?:\/\/|\bto\b|\bvia\b))/i,
   ["send uplo post tran forw emai mail exfi subm leak"],
 );
 
-/** What is nobody else's business. */
+/** Private data. */
 export const SECRET_PROSE: RegExp =
   /(?:^|[\s`"'/])\.env\b|~\/\.(?:ssh|aws|gnupg|npmrc|netrc|kube|docker|config\/gcloud)\b|\bid_(?:rsa|ed25519)\b|\bssh\s+(?:private\s+)?keys?\b|\bprivate\s+keys?\b|\bbrowser\s+(?:cookies|passwords|history)\b|\bkeychain\b|\b(?:all|entire|full|complete|contents?\s+of)\s+(?:the\s+)?(?:environment(?:\s+variables)?|env\b|\.env|credentials?|conversation|chat\s+history)|\b(?:contents?|copy)\s+of\s+[^.\n]{0,30}(?:\.env|credentials)|\bconversation\s+(?:history|transcript|context)\b|\b(?:cop(?:y|ies)|transcripts?|recordings?|logs?)\s+of\s+(?:(?:the|this|our|your|each|every|all|user['’]s|entire|whole|current)\s+){0,3}(?:conversations?|chats?|dialog(?:ue)?s?)\b|\bsystem\s+prompt\b|\bseed\s+phrases?\b|\b(?:api\s+keys?|passwords?|credentials|tokens|secrets)\b(?=[^.\n]{0,120}https?:\/\/)/i;
 
-/** In the order of the code. Every rule about code asks, so they are set apart once. */
+/** In code order. Every code rule needs them, so they are separated once. */
 export function actsOf(skill: ScannedSkill, ...kinds: readonly ActKind[]): readonly Act[] {
   const [only, ...others] = kinds;
   if (only === undefined || others.length > 0) return skill.acts.filter(({ kind }) => kinds.includes(kind));
@@ -236,7 +236,7 @@ export function actHit(act: Act, severity: ScanSeverity, detail?: string): Hit {
   return { path: part.path, ...placeIn(part, at), seen, severity: gradeByPlace(act, severity), detail };
 }
 
-/** Commands that a rule means; often milder where a document shows them. */
+/** The commands a rule matches; often milder if a document shows them. */
 export function* findCommandHits(
   skill: ScannedSkill,
   isMeant: (program: string, words: readonly string[], act: Act) => boolean,
@@ -249,7 +249,10 @@ export function* findCommandHits(
   }
 }
 
-/** What a document warns of is at most `low`; what a sentence only mentions, and does not say to run, is one step milder. */
+/**
+ * What a document warns about is at most `low`; what a sentence only mentions, without saying to run it, is one step
+ * milder.
+ */
 function gradeByPlace(act: Act, severity: ScanSeverity): ScanSeverity {
   const { part } = act;
   if (isDocumented(act) && (part.isWarning || hasWarningBefore(act))) return milderOf(severity, "low");
@@ -264,13 +267,13 @@ export function hasWord(words: readonly string[], pattern: RegExp): boolean {
   return words.some((word) => pattern.test(word));
 }
 
-/** A program that `starters` start with a value among its arguments does not execute the value. */
+/** A program started by `starters` with a value among its arguments does not execute the value. */
 export function isOnlyGiven({ target = "", content }: Act, starters: RegExp): boolean {
   if (!starters.test(target) || content === undefined) return false;
   return !content.startsWith(UNKNOWN) && !/^(?:ba|z|da)?sh -c/.test(content);
 }
 
-/** Shown in a document, where a person or a model reads it before it is done. */
+/** Shown in a document, where a person or model reads it before it is done. */
 export function isDocumented({ part: { kind } }: Act): boolean {
   return kind === "block" || kind === "span";
 }

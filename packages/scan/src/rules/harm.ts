@@ -1,6 +1,6 @@
 /**
- * Commands that cannot be undone, code by which someone else gets control of the machine, and code that covers traces or
- * switches protection off.
+ * Commands that cannot be undone, code that gives someone else control of the machine, and code that covers traces or
+ * turns off protection.
  */
 import { type Act, UNKNOWN } from "../code/code-part.ts";
 import type { Hit, RuleTable, ScannedSkill } from "../scanned-skill.ts";
@@ -22,10 +22,10 @@ const SYSTEM_DEVICE = /^(?:of=)?\/dev\/(?:sd[a-z]|nvme\d|hd[a-z]|vd[a-z]|xvd[a-z
 export const DESTRUCTIVE_RULES: RuleTable = {
   "destructive.delete-everything": {
     severity: "block",
-    title: "The whole disk, the home folder or what lies around the work is deleted",
+    title: "Deletes the whole disk, the home folder or everything around the work folder",
     explanation:
-      "No skill has a reason to. In a document it is `high`, since it may be shown as what not to do.",
-    help: "Delete the one folder that is meant, by its full path.",
+      "No skill has a reason to do this. In a document it is `high`, since it may be shown as a warning.",
+    help: "Delete only the intended folder, by its full path.",
     *find(skill) {
       for (const act of actsOf(skill, "delete", "command")) {
         const target = deletedEverything(act);
@@ -35,10 +35,10 @@ export const DESTRUCTIVE_RULES: RuleTable = {
   },
   "destructive.delete-variable": {
     severity: "low",
-    title: "What is deleted depends on a variable that may be empty",
+    title: "Deletes a path that depends on a variable that may be empty",
     explanation:
-      '`rm -rf "$DIR/"*` deletes the root of the disk when `DIR` is empty. It is a frequent mistake rather than an attack.',
-    help: "Check the variable first, or write it so that the script ends when it is empty: `:?` behind its name.",
+      '`rm -rf "$DIR/"*` deletes the root of the disk when `DIR` is empty. This is usually a mistake rather than an attack.',
+    help: "Check the variable first, or write `:?` after its name so that the script stops when it is empty.",
     *find(skill) {
       for (const act of actsOf(skill, "delete")) {
         const [program, ...words] = act.words ?? [];
@@ -50,9 +50,9 @@ export const DESTRUCTIVE_RULES: RuleTable = {
   },
   "destructive.device": {
     severity: "high",
-    title: "A disk is formatted or overwritten",
+    title: "Formats or overwrites a disk",
     explanation:
-      "Everything on it is lost. Guides for setting up machines show such commands, so it is `medium` in documents.",
+      "Everything on it is lost. Machine setup guides show such commands, so it is `medium` in documents.",
     help: "Leave it to the user, who knows which disk is which.",
     *find(skill) {
       for (const act of actsOf(skill, "command", "write"))
@@ -61,32 +61,32 @@ export const DESTRUCTIVE_RULES: RuleTable = {
   },
   "destructive.permissions": {
     severity: "high",
-    title: "Permissions of the whole system are opened",
+    title: "Opens permissions of the whole system",
     explanation:
-      "With `chmod -R 777 /` every program may change every file, and the system no longer starts. A program that is made to run as root for everyone is as bad.",
-    help: "Change the one file that is meant.",
+      "After `chmod -R 777 /`, every program can change every file, and the system no longer boots. Making a program run as root for everyone is as bad.",
+    help: "Change only the intended file.",
     find: findPermissions,
   },
   "destructive.fork-bomb": {
     severity: "high",
-    title: "Processes are started without end",
-    explanation: "The machine stops answering.",
+    title: "Starts processes endlessly",
+    explanation: "The machine stops responding.",
     help: "Do not use the skill.",
     find: (skill) => findCommandHits(skill, isForkBomb, "high"),
   },
   "destructive.force-push": {
     severity: "low",
-    title: "The history of a repository is overwritten",
+    title: "Overwrites a repository's history",
     explanation:
-      "`git push --force` takes commits of others away. It has honest uses, so it is only worth a look.",
-    help: "Write `--force-with-lease`, and leave it to the user.",
+      "`git push --force` removes other people's commits. It has honest uses, so it only deserves a look.",
+    help: "Use `--force-with-lease`, and leave it to the user.",
     find: (skill) => findCommandHits(skill, isForcedPush, "low", "info"),
   },
   "destructive.database": {
     severity: "medium",
-    title: "A whole database is deleted",
+    title: "Deletes a whole database",
     explanation:
-      "`DROP DATABASE` and its like take everything at once. Guides show it for test databases, so it is `low` in documents.",
+      "`DROP DATABASE` and similar commands delete everything at once. Guides show them for test databases, so it is `low` in documents.",
     help: "Leave it to the user.",
     find: (skill) => findCommandHits(skill, dropsDatabase, "medium", "low"),
   },
@@ -152,24 +152,24 @@ function* findPermissions(skill: ScannedSkill): Iterable<Hit> {
 export const CONTROL_RULES: RuleTable = {
   "control.reverse-shell": {
     severity: "block",
-    title: "A shell is connected to the network",
+    title: "Connects a shell to the network",
     explanation:
-      "Whoever is at the other end can do anything on this machine. There is no honest use of it in a script; in a document about attacks it may be shown, so there it is `high`.",
+      "Whoever is at the other end can do anything on this machine. It has no honest use in a script; a document about attacks may show it, so there it is `high`.",
     help: "Do not use the skill.",
     find: findShells,
   },
   "control.tunnel": {
     severity: "medium",
-    title: "The machine is made reachable from outside",
+    title: "Makes the machine reachable from outside",
     explanation:
-      "A tunnel opens a local service to everyone who knows its address. For trying out web pages that is usual, so it is `medium` in scripts and `low` in documents.",
+      "A tunnel opens a local service to everyone who knows its address. This is common for testing web pages, so it is `medium` in scripts and `low` in documents.",
     help: "Leave the decision to the user.",
     find: (skill) => findCommandHits(skill, opensTunnel, "medium", "low"),
   },
   "control.miner": {
     severity: "block",
-    title: "A cryptocurrency miner is started",
-    explanation: "It uses the machine for someone else.",
+    title: "Starts a cryptocurrency miner",
+    explanation: "It uses the machine for someone else's profit.",
     help: "Do not use the skill.",
     find: (skill) => findCommandHits(skill, mines, "block"),
   },
@@ -256,18 +256,18 @@ function anyOf(checks: readonly IsMeant[]): IsMeant {
 export const EVASION_RULES: RuleTable = {
   "evasion.protection-off": {
     severity: "high",
-    title: "A protection of the system is switched off",
+    title: "Turns off a system protection",
     explanation:
-      "Firewalls, Gatekeeper, SELinux and virus scanners are the user's to switch off. Guides for administrators show it, so it is `medium` in documents.",
-    help: "Say what is needed, and let the user decide.",
+      "Only the user may turn off firewalls, Gatekeeper, SELinux or virus scanners. Administration guides show it, so it is `medium` in documents.",
+    help: "Say what you need, and let the user decide.",
     find: (skill) => findCommandHits(skill, anyOf(PROTECTIONS), "high", "medium"),
   },
   "evasion.quarantine": {
     severity: "high",
-    title: "The mark of a download is taken off, so that it runs unasked",
+    title: "Removes the quarantine mark of a download, so that it runs without a prompt",
     explanation:
-      "macOS asks before it runs what was downloaded; `xattr -d com.apple.quarantine` takes the question away. With a download in the same file it is how malware gets in: `high` in scripts and `medium` in documents, otherwise a step milder.",
-    help: "Let the user open the program once by hand.",
+      "macOS asks before it runs a download; `xattr -d com.apple.quarantine` skips that question. With a download in the same file this is how malware gets in: `high` in scripts and `medium` in documents, otherwise one step milder.",
+    help: "Let the user open the program once manually.",
     *find(skill) {
       for (const act of actsOf(skill, "command")) {
         const [program = "", ...words] = act.words ?? [];
@@ -285,9 +285,8 @@ export const EVASION_RULES: RuleTable = {
   },
   "evasion.traces": {
     severity: "medium",
-    title: "Traces of what was done are wiped",
-    explanation:
-      "The history of a shell and the logs of the system show afterwards what happened. An honest script leaves them alone.",
+    title: "Wipes traces of its actions",
+    explanation: "The shell history and system logs show what happened. An honest script leaves them alone.",
     help: "Leave history and logs as they are.",
     find: (skill) => findCommandHits(skill, anyOf(TRACES), "medium", "low"),
   },

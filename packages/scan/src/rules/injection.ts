@@ -1,6 +1,6 @@
 /**
- * Text that talks the model into something: overrides, secrecy, faked roles, orders against the user, data to be sent
- * away; in plain sight, and where a model reads and no person looks.
+ * Text that manipulates the model: overrides, secrecy, faked roles, orders against the user, data to be sent away; in
+ * plain sight, and where a model reads but no person looks.
  */
 import { createLineFinder } from "../code/code-part.ts";
 import { isMarkdown } from "../read-files.ts";
@@ -19,11 +19,11 @@ import {
 } from "./find-hits.ts";
 import { mayMatch, withWords } from "./prose-words.ts";
 
-/** What is kept from the user: only with one of these it is an act, and not a matter of style. */
+/** What is kept from the user: only with one of these is it an act, and not a matter of style. */
 const ACT_NEARBY =
   /\b(?:run|execut\w+|send|upload\w*|post(?:ing|s)?|transmi\w+|exfil\w+|cop(?:y|ies|ied)|append\w*|delet\w+|modif\w+|install\w*|collect\w*|credentials?|passwords?|secrets?|tokens?|api[ _-]?keys?|\.env\b|environment variables?|https?:\/\/|this (?:step|instruction|file|section|action|skill)|these (?:steps|instructions|actions)|silently|in the background|backdoor|hidden|payload|curl|webhook|telemetry|sync)\b/i;
 
-/** Names and numbers that mean nothing to a reader; to leave them out is a matter of style. */
+/** Names and numbers that mean nothing to a reader; omitting them is a matter of style. */
 const STYLE =
   /\b(?:mention|reveal|disclos|tell)\w*\s+(?:(?:the|any|these|your|internal|private|raw|exact|specific|underlying|technical|implementation)\s+){0,4}(?:file\s?names?|(?:file\s+)?paths?|tool\s+names?|function\s+names?|(?:skill|agent|module|class|field|variable|column|table)\s+names?|ids?|identifiers|jargon|details|implementation|line\s+numbers?|internals)\b/i;
 
@@ -40,7 +40,7 @@ const ROLE = withWords(
 
 const STRONG_ROLE = /\||INST|SYS>>|OVERRIDE|<\/(?:skill|instructions)/i;
 
-/** Orders that work against the user whatever the task is. */
+/** Orders that work against the user, whatever the task. */
 const SABOTAGE = withWords(
   /\b(?:add|include|create|install|leave|insert|open|implement)\s+(?:[\w'’-]+\s+){0,4}?(?:backdoor|back\s+door|hidden\s+(?:admin|user|account|endpoint))s?\b|\badd\s+(?:[\w'’-]+\s+){0,5}?admin\s+account\s+with\s+(?:[\w'’-]+\s+){0,4}?password\b|\b(?:print|log|echo|output|include)\s+(?:the\s+|all\s+|any\s+)?(?:[A-Z]+_)*(?:TOKEN|API_KEY|SECRET|PASSWORD)S?\s+(?:to|in)\s+(?:the\s+)?(?:logs?|output|console|response)\b|\bregardless\s+of\s+(?:what\s+)?(?:the\s+)?user(?:['’]s)?\s+(?:requests?|consent|wishes|instructions?|permissions?|says|asks|wants)\b/gi,
   ["back hidd admi toke api secr pass rega"],
@@ -55,18 +55,18 @@ const REMOTE_INSTRUCTIONS = withWords(
 export const INJECTION_RULES: RuleTable = {
   "injection.override": {
     severity: "high",
-    title: "The text tells the model to set aside its instructions",
+    title: "Tells the model to ignore its instructions",
     explanation:
-      "A skill adds to what a model was told; it has no reason to cancel it. Quoted examples, and documents that warn of such text, are not counted.",
+      "A skill adds to the model's instructions; it has no reason to cancel them. Quoted examples and documents that warn about such text do not count.",
     help: "Read the whole passage. Remove it if the skill is yours; otherwise do not use the skill.",
     find: (skill) => findProse(skill, OVERRIDE),
   },
   "injection.conceal": {
     severity: "high",
-    title: "The text tells the model to hide something from the user",
+    title: "Tells the model to hide something from the user",
     explanation:
-      "An honest skill has nothing to do behind the user's back. It counts as `high` where something is done, sent or installed nearby, otherwise as `low`, since some texts only ask for brevity.",
-    help: "Read what is to be hidden. Do not use the skill unless you know why.",
+      "An honest skill does nothing behind the user's back. `high` if something is done, sent or installed nearby, otherwise `low`, since some texts only ask for brevity.",
+    help: "Read what it wants to hide. Do not use the skill unless you know why.",
     find: (skill) =>
       findProse(skill, CONCEAL, (match, around) =>
         STYLE.test(match) || !ACT_NEARBY.test(around) ? "low" : undefined,
@@ -74,51 +74,51 @@ export const INJECTION_RULES: RuleTable = {
   },
   "injection.jailbreak": {
     severity: "high",
-    title: "The text tries to free the model from its safety rules",
+    title: "Tries to free the model from its safety rules",
     explanation:
-      "Phrases such as “you are now in developer mode” have no other use than to switch off what holds a model back.",
+      "Phrases such as “you are now in developer mode” only serve to switch off a model's restraints.",
     help: "Remove the passage, or do not use the skill.",
     find: (skill) => findProse(skill, JAILBREAK),
   },
   "injection.safety-off": {
     severity: "medium",
-    title: "The text asks to skip permissions or approvals",
+    title: "Asks to skip permissions or approvals",
     explanation:
-      "Approvals are the user's to give. Tools that start other agents use such switches too, so it is `medium`.",
-    help: "Ask for the narrow permission that is needed instead.",
+      "Only the user gives approvals. Tools that start other agents use such switches too, so it is `medium`.",
+    help: "Ask for the narrow permission you need instead.",
     find: (skill) => findProse(skill, SAFETY_OFF),
   },
   "injection.fake-role": {
     severity: "high",
-    title: "The text imitates a system message or the markers of a conversation",
+    title: "Imitates a system message or conversation markers",
     explanation:
-      "Markers such as `<|im_start|>` or a line `SYSTEM OVERRIDE:` make text of a skill look as if it came from the system. As an element of a prompt that the skill shows, it is milder.",
-    help: "Remove the markers; describe them in a code block where they are the topic.",
+      "Markers such as `<|im_start|>` or a line `SYSTEM OVERRIDE:` make the skill's text look as if it came from the system. As part of a prompt that the skill shows, it is milder.",
+    help: "Remove the markers; if they are the topic, show them in a code block.",
     find: (skill) => findProse(skill, ROLE, (match) => (STRONG_ROLE.test(match) ? undefined : "low")),
   },
   "injection.sabotage": {
     severity: "high",
-    title: "The text orders something that works against the user",
+    title: "Orders something that works against the user",
     explanation:
-      "Back doors, hidden accounts, secrets in logs, or doing something whatever the user says: no task needs them. Back doors are `high`, the others `medium`.",
+      "No task needs back doors, hidden accounts, secrets in logs, or acting against the user's word. Back doors are `high`, the others `medium`.",
     help: "Do not use the skill. If it is yours, remove the order.",
     find: (skill) =>
       findProse(skill, SABOTAGE, (match) => (/back\s?door|hidden|admin/i.test(match) ? undefined : "medium")),
   },
   "injection.remote-instructions": {
     severity: "medium",
-    title: "The text tells the model to fetch instructions and follow them",
+    title: "Tells the model to fetch instructions and follow them",
     explanation:
-      "Whoever controls the address decides what the skill does, after it was looked at. Documentation that is only read is no such thing.",
+      "Whoever controls the address decides what the skill does after it was reviewed. Documentation that is only read does not count.",
     help: "Put the instructions into the skill.",
     find: (skill) => findProse(skill, REMOTE_INSTRUCTIONS),
   },
   "injection.hidden-comment": {
     severity: "high",
-    title: "A comment that is not shown gives instructions",
+    title: "A hidden comment gives instructions",
     explanation:
-      "HTML comments vanish when Markdown is shown to a person, while a model reads them like any other text.",
-    help: "Move what is meant for readers into the text; delete the rest.",
+      "HTML comments disappear when Markdown is shown to a person, but a model reads them like any other text.",
+    help: "Move what readers need into the text; delete the rest.",
     *find(skill) {
       for (const { file, parts } of skill.documents) {
         for (const { text, line } of parts.comments) {
@@ -130,26 +130,26 @@ export const INJECTION_RULES: RuleTable = {
   },
   "injection.hidden-place": {
     severity: "high",
-    title: "Instructions stand where a reader does not see them",
+    title: "Instructions are where a reader does not see them",
     explanation:
-      "Alternative texts, titles of links, `data:` addresses and elements that are styled away are read by a model and not by a person.",
-    help: "Move what is meant for readers into the text; delete the rest.",
+      "A model reads alt texts, link titles, `data:` URLs and elements hidden by styles; a person does not see them.",
+    help: "Move what readers need into the text; delete the rest.",
     find: findHiddenPlaces,
   },
   "injection.send-in-prose": {
     severity: "high",
-    title: "The text tells the model to send private data to somewhere",
+    title: "Tells the model to send private data somewhere",
     explanation:
-      "Keys, environment, conversation or credentials together with an address to send them to: what a script would do, said in words.",
-    help: "Do not use the skill. If it is yours, say which data is needed, and use the user's own services.",
+      "It names keys, environment, conversation or credentials together with an address to send them to: what a script would do, in words.",
+    help: "Do not use the skill. If it is yours, say which data it needs, and use the user's own services.",
     find: findSending,
   },
   "injection.report-back": {
     severity: "high",
-    title: "The text tells the model to report to a server whenever it has worked",
+    title: "Tells the model to report to a server after its work",
     explanation:
-      "Prompts, results and files of the user go to someone else, as a matter of routine: “after any task, upload … to our server”. What a skill is for needs no such rule.",
-    help: "Do not use the skill, unless the server is your own.",
+      "The user's prompts, results and files routinely go to someone else: “after any task, upload … to our server”. No skill needs such a rule for its purpose.",
+    help: "Do not use the skill unless the server is your own.",
     find: findReportingBack,
   },
 };
@@ -159,7 +159,7 @@ const OUTSIDE =
 
 const SENDS = /\b(?:upload|send|forward|transmit|submit|post|copy|report)s?\b|\bPOST\b/i;
 const ELSEWHERE = /https?:\/\/(?!localhost\b|127\.|0\.0\.0\.0)[^\s)"'`>]+/i;
-/** Whatever it does, the model is to do this too. */
+/** Whatever it does, the model must do this too. */
 const ROUTINE =
   /\b(?:after|upon|before|when(?:ever)?|once|following)\s+(?:\w+\s+){0,3}?(?:any|every|each|all)\s+(?:[\w-]+\s+){0,3}?(?:tasks?|operations?|runs?|requests?|commits?|sessions?|queries|query|retrievals?|actions?|changes?|edits?|jobs?|interactions?|responses?|conversations?)\b|\b(?:for|on|with)\s+every\s+(?:task|request|message|response|query|session|conversation|interaction)\b/i;
 const THEIRS =
@@ -167,7 +167,7 @@ const THEIRS =
 const PRIVATE =
   /(?:^|[\s`"'/])\.env\b|\.ssh\b|\bclipboard\b|\bpbpaste\b|\bscreenshot|\bscreencapture\b|\b(?:system|task|user|full|original)[\s_]+prompts?\b|<(?:system_)?prompt>|<query>|\bconversation\b|\bchat\s+history\b|\bcredentials?\b|\bpasswords?\b|\bbrowser\s+history\b|\bpatient\b/i;
 
-/** One paragraph has all three: what is private, that it is sent, and where to. */
+/** One paragraph has all three: what is private, that it is sent, and where. */
 function* findSending(skill: ScannedSkill): Iterable<Hit> {
   const whole = wholeProse(skill);
   if (!mayMatch(SEND_PROSE, whole) || !SEND_PROSE.test(whole.text)) return;
@@ -185,7 +185,7 @@ function* findSending(skill: ScannedSkill): Iterable<Hit> {
   }
 }
 
-/** With code, since the address often stands in a command; a list counts as one piece. */
+/** With code, since the address is often in a command; a list counts as one piece. */
 function* findReportingBack(skill: ScannedSkill): Iterable<Hit> {
   for (const { file, parts } of skill.documents) {
     if (!ELSEWHERE.test(file.text)) continue;
@@ -200,7 +200,7 @@ function* findReportingBack(skill: ScannedSkill): Iterable<Hit> {
   }
 }
 
-/** How much tells that someone collects: a routine, a server of their own, data that is private. */
+/** How many signs show that someone collects data: a routine, their own server, private data. */
 function countSigns(text: string): number {
   if (!SENDS.test(text) || !ELSEWHERE.test(text) || /^\s*\|/.test(text) || isAboutAttacks(text)) return 0;
   const isRoutine = ROUTINE.test(text);
@@ -212,7 +212,7 @@ function countSigns(text: string): number {
 const MOST_BLOCK = 6000;
 const MOST_LINES = 40;
 
-/** Lines that follow each other without a blank one, code included. */
+/** Consecutive lines without a blank one, including code. */
 function* textBlocks(text: string): Iterable<{ readonly line: number; readonly text: string }> {
   const lines = text.split("\n");
   let start = 0;
@@ -256,7 +256,7 @@ function decodeDataAddress(address: string): string | undefined {
   try {
     return decodeURIComponent(data);
   } catch {
-    return data; // A stray percent sign: it reads as it is written.
+    return data; // A stray percent sign: used as written.
   }
 }
 

@@ -9,10 +9,10 @@ const EVALUATES =
 export const OBFUSCATION_RULES: RuleTable = {
   "obfuscation.decoded-code": {
     severity: "block",
-    title: "Code is decoded and executed",
+    title: "Decodes code and executes it",
     explanation:
-      "Base64, hexadecimal or compressed text that is turned into code and run at once has one purpose: that nobody reads it. It is `block` where the code is part of a script, `high` otherwise.",
-    help: "Do not use the skill. If it is yours, write the code as it is.",
+      "Turning Base64, hexadecimal or compressed text into code and running it at once has one purpose: that nobody reads it. `block` if the code is part of a script, otherwise `high`.",
+    help: "Do not use the skill. If it is yours, write the code in plain text.",
     *find(skill) {
       for (const act of actsOf(skill, "run")) {
         if (!hasTaint(act.taints, "decoded") || isOnlyGiven(act, STARTERS)) continue;
@@ -23,10 +23,10 @@ export const OBFUSCATION_RULES: RuleTable = {
   },
   "obfuscation.built-code": {
     severity: "high",
-    title: "Code is put together from pieces and executed",
+    title: "Builds code from pieces and executes it",
     explanation:
-      "Texts that are joined letter by letter or word by word and then evaluated are not meant to be found by reading.",
-    help: "Write the code as it is.",
+      "Strings joined letter by letter or word by word and then evaluated are meant to escape a reader.",
+    help: "Write the code in plain text.",
     *find(skill) {
       for (const act of actsOf(skill, "run")) {
         const isCode = EVALUATES.test(act.target ?? "") && !hasTaint(act.taints, "decoded", "remote");
@@ -37,9 +37,9 @@ export const OBFUSCATION_RULES: RuleTable = {
   },
   "obfuscation.dynamic-code": {
     severity: "medium",
-    title: "Text that is not known is executed as code",
+    title: "Executes unknown text as code",
     explanation:
-      "`eval` and `exec` run whatever they are given. Where it comes from cannot be seen in this file, so it is only worth a look.",
+      "`eval` and `exec` run whatever they are given. This file does not show where it comes from, so it only deserves a look.",
     help: "Parse the value instead of evaluating it.",
     *find(skill) {
       for (const act of actsOf(skill, "run")) {
@@ -53,10 +53,10 @@ export const OBFUSCATION_RULES: RuleTable = {
   },
   "obfuscation.hidden-name": {
     severity: "high",
-    title: "The name of what is called is hidden",
+    title: "Hides the name of what it calls",
     explanation:
-      'A command such as `c""url`, or a function that is looked up by a name put together from pieces, does the same as the plain name; only a reader or a filter does not find it.',
-    help: "Write the name as it is.",
+      'A command such as `c""url`, or a function looked up by a name built from pieces, does the same as the plain name, but a reader or filter does not find it.',
+    help: "Write the plain name.",
     *find(skill) {
       for (const act of actsOf(skill, "command", "run")) {
         const name = act.kind === "command" ? act.words?.[0] : act.target;
@@ -66,25 +66,25 @@ export const OBFUSCATION_RULES: RuleTable = {
   },
   "obfuscation.encoded-blob": {
     severity: "medium",
-    title: "A long encoded text stands in a script",
+    title: "A script contains a long encoded text",
     explanation:
-      "It may be an image or a certificate, or code that is to be decoded later. Only scripts are looked at, and data that says what it is does not count.",
-    help: "Put data into a file of its own, with an ending that says what it is.",
+      "It may be an image, a certificate, or code to be decoded later. Only scripts are checked, and data that says what it is does not count.",
+    help: "Put the data into a separate file with the right extension.",
     find: findBlobs,
   },
   "obfuscation.character-codes": {
     severity: "medium",
     title: "A script spells text in character codes",
     explanation:
-      "Long lists of numbers that stand for letters, or of `\\x41` escapes, are a way to write what nobody is to read.",
-    help: "Write the text as it is.",
+      "Long lists of numbers that stand for letters, or of `\\x41` escapes, keep people from reading the text.",
+    help: "Write the text in plain form.",
     find: findCodes,
   },
   "obfuscation.minified": {
     severity: "low",
-    title: "A script is written in very long lines",
+    title: "A script has very long lines",
     explanation:
-      "Minified code cannot be reviewed. Libraries are often shipped so; a skill's own script has no reason to.",
+      "Minified code cannot be reviewed. Libraries often ship minified; a skill's own script has no reason to.",
     help: "Ship the source, or install the library as a package.",
     *find(skill) {
       for (const { path, text } of scripts(skill)) {
@@ -110,7 +110,7 @@ function showCode({ content }: Act): string | undefined {
 }
 
 const BLOB = /(?<![A-Za-z0-9+/=_-])(?:[A-Za-z0-9+/]{400,}={0,2}|(?:[0-9a-fA-F]{2}){300,})(?![A-Za-z0-9+/=])/g;
-/** Data that says what it is: images, fonts, certificates, digests of lock files. */
+/** Data that says what it is: images, fonts, certificates, digests in lock files. */
 const DECLARED =
   /data:(?:image|font|audio|video|application\/(?:font|pdf|x-font|octet-stream))[\w/+.;=-]*,?$|sha(?:256|384|512)[-:]$|-----BEGIN [A-Z ]*-----\s*$/;
 const KNOWN_DATA = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|JVBERi0|UklGR|AAABAA|d09GR|AAEAAA|T1RUTw|PHN2Zy|PD94bWw)/;
@@ -145,7 +145,7 @@ function* findCodes(skill: ScannedSkill): Iterable<Hit> {
   }
 }
 
-/** What the numbers spell is text; tables of numbers are something else. */
+/** The numbers spell text; tables of numbers are something else. */
 function readsAsText(codes: string): boolean {
   const numbers = codes.match(/[0-9a-fA-F]{2,3}/g)?.slice(0, 80) ?? [];
   const isHexadecimal = codes.includes("x") || codes.includes("u");

@@ -9,7 +9,7 @@ import { withWords } from "./prose-words.ts";
 const FETCHES =
   /\b(?:curl|wget)\b[^\n]*\|\s*(?:ba|z)?sh\b|\beval\b.*\b(?:curl|base64)\b|\/dev\/tcp\/|\bnc\s+-/;
 
-/** Worst where what is written comes from the network or in disguise, or fetches more. */
+/** Worst if what is written comes from the network or is encoded, or fetches more. */
 function gradeLasting(act: Act, inScript: ScanSeverity, inDocument: ScanSeverity): ScanSeverity {
   const { taints, content = "", seen } = act;
   if (hasTaint(taints, "remote", "decoded") || FETCHES.test(`${content}\n${seen}`)) return "high";
@@ -41,25 +41,25 @@ const SCHEDULERS: readonly ((program: string, words: readonly string[]) => boole
 export const PERSISTENCE_RULES: RuleTable = {
   "persistence.authorized-keys": {
     severity: "block",
-    title: "A key is added that may sign in to this machine",
+    title: "Adds a key that can sign in to this machine",
     explanation:
-      "Whoever has the other half of the key can come back at any time. Guides for servers show it, so it is `medium` in documents.",
-    help: "Do not use the skill, unless setting up servers is what it is for.",
+      "Whoever has the other half of the key can come back at any time. Server guides show it, so it is `medium` in documents.",
+    help: "Do not use the skill unless its purpose is to set up servers.",
     find: (skill) => findWrites(skill, "authorized-keys", "block", "medium"),
   },
   "persistence.shell-profile": {
     severity: "high",
-    title: "Something is written to a file that every shell runs",
+    title: "Writes to a file that every shell runs",
     explanation:
-      "What stands there runs in every terminal from then on. A line for `PATH` is usual, so it is `medium` in scripts and `low` in documents, and `high` where the line fetches or decodes something.",
+      "The new lines run in every terminal from now on. A `PATH` line is common, so it is `medium` in scripts and `low` in documents, and `high` if the line fetches or decodes something.",
     help: "Show the line to the user instead of writing it.",
     find: (skill) => findWrites(skill, "shell-profile"),
   },
   "persistence.scheduled": {
     severity: "high",
-    title: "Something is arranged to run later by itself",
+    title: "Schedules something to run later",
     explanation:
-      "Cron, systemd, launch agents and start-up folders run without anyone asking, also when the skill is gone. `medium` in scripts, `low` in documents, `high` where what runs is fetched or decoded.",
+      "Cron, systemd, launch agents and startup folders run without asking, even after the skill is gone. `medium` in scripts, `low` in documents, `high` if what runs is fetched or decoded.",
     help: "Leave the schedule to the user.",
     *find(skill) {
       yield* findWrites(skill, "scheduled");
@@ -72,34 +72,34 @@ export const PERSISTENCE_RULES: RuleTable = {
   },
   "persistence.git-hook": {
     severity: "medium",
-    title: "A hook of git is written",
-    explanation: "It runs at every commit or push in that repository, for everyone who works there.",
+    title: "Writes a git hook",
+    explanation: "It runs on every commit or push in that repository, for everyone who works there.",
     help: "Let the user install the hook.",
     find: (skill) => findWrites(skill, "git-hook"),
   },
   "persistence.agent-config": {
     severity: "high",
-    title: "The settings or the memory of an agent are changed",
+    title: "Changes an agent's settings or memory",
     explanation:
-      "What is written to `CLAUDE.md`, `.mcp.json` or an agent's settings is obeyed in every later session, with more rights than the skill has. Skills that set up projects do so openly: `medium` in scripts, `low` in documents, `high` where permissions, hooks or something fetched is written.",
+      "Agents obey `CLAUDE.md`, `.mcp.json` and their settings in every later session, with more rights than the skill has. Project setup skills do this openly: `medium` in scripts, `low` in documents, `high` if it writes permissions, hooks or something fetched.",
     help: "Show the change to the user instead of making it.",
     find: findAgentConfig,
   },
   "persistence.memory-in-prose": {
     severity: "high",
-    title: "The text tells the model to write into instructions or a memory of later sessions",
+    title: "Tells the model to write instructions or memory for later sessions",
     explanation:
-      "What stands in `AGENTS.md`, `CLAUDE.md` or a memory is obeyed when the skill is long gone. Skills that set up projects do so: `low`; `medium` where it is to hold for every session; `high` where it happens behind the user's back or brings an address along. Where the user is asked, it is not counted.",
-    help: "Show the user what is to be written, and let them write it.",
+      "Agents obey `AGENTS.md`, `CLAUDE.md` or a memory long after the skill is gone. Project setup skills do this: `low`; `medium` if it is meant for every session; `high` if it happens behind the user's back or includes an address. It does not count if the user is asked.",
+    help: "Show the user the text, and let them write it.",
     find: findMemoryWrites,
   },
 };
 
-/** Where an agent's hooks are declared, and how they are called. */
+/** Where an agent's hooks are declared, and their names. */
 const SETTINGS = /settings(?:\.local)?\.json|hooks\.json|\.claude\/hooks\/|\.codex\/config\.toml/;
 const HOOKS = /\bhooks\b|\b(?:PreToolUse|PostToolUse|UserPromptSubmit|SessionStart|SubagentStop)\b/;
 
-/** What is put there is often made elsewhere in the script, or lies beside it as a file. */
+/** What is put there is often built elsewhere in the script, or is a file next to it. */
 function addsHooks({ target = "", part }: Act, { files }: ScannedSkill): boolean {
   if (!SETTINGS.test(target)) return false;
   return (
@@ -133,7 +133,7 @@ const LASTING =
 const BEHIND_THE_BACK =
   /\b(?:silently|secretly|quietly|without\s+(?:asking|telling|informing|mentioning|notifying|confirmation)|do\s+not\s+(?:tell|mention|inform|ask|show)|don['’]t\s+(?:tell|mention|inform|ask|show)|hidden|regardless)\b|\b(?:curl|wget)\b|https?:\/\//i;
 
-/** Without one of these there is nothing to look for. */
+/** Without one of these there is nothing to find. */
 const NAMED = /(?:AGENTS|CLAUDE|GEMINI|SOUL|MEMORY|HEARTBEAT|instructions)\.md|rules\b|memory/i;
 
 function* findMemoryWrites(skill: ScannedSkill): Iterable<Hit> {

@@ -1,10 +1,10 @@
 /**
- * What a text must have before it is worth looking for an expression in it: one pass over the text finds the words that all
- * expressions together need, and most of them need not be looked for at all. An expression is never left out wrongly: its
- * words are such that no match is without them, which `test/prose-words.test.ts` holds against matches made from each one.
+ * Decides whether a text can match an expression at all: one pass finds the words that all expressions need, so that
+ * most expressions need not run. An expression is never skipped wrongly: no match is possible without its words, which
+ * `test/prose-words.test.ts` verifies with matches generated from each one.
  */
 interface Needs {
-  /** One bit for each group of words, of which one must be there. */
+  /** One bit per group of words, of which one must be present. */
   readonly groups: number;
   /** Or one of these texts. */
   readonly marks: readonly string[];
@@ -12,14 +12,14 @@ interface Needs {
 
 const LETTERS = 4;
 const TABLE_BITS = 13;
-/** By the beginning of a word: the groups that it is in. */
+/** By the start of a word: its groups. */
 const table = new Uint32Array(1 << TABLE_BITS);
 const needsOf = new Map<RegExp, Needs>();
 let groupCount = 0;
 
 /**
- * `words` are groups, of each of which every match has a word: its first four letters, or a shorter word as a whole; before
- * it stands no letter, whatever the case. `marks`: a match without those words has one of these, where there are any.
+ * `words` are groups; every match has a word from each group: its first four letters, or a shorter word as a whole, in
+ * any case and not preceded by a letter. `marks`: a match without those words has one of these, if any are given.
  */
 export function withWords(pattern: RegExp, words: readonly string[], marks: readonly string[] = []): RegExp {
   let groups = 0;
@@ -35,7 +35,7 @@ export function withWords(pattern: RegExp, words: readonly string[], marks: read
   return pattern;
 }
 
-/** Expressions that were given words. */
+/** Expressions with words. */
 export function wordedPatterns(): readonly RegExp[] {
   return [...needsOf.keys()];
 }
@@ -56,10 +56,10 @@ export interface ProseText {
 
 const A = 97;
 const Z = 122;
-/** Between the two cases of a letter. */
+/** The difference between the two cases of a letter. */
 const CASE = 32;
 
-/** With the groups of whose words it has any. */
+/** With the groups whose words it contains. */
 export function readProseText(text: string): ProseText {
   let groups = 0;
   for (let at = 0; at < text.length; ) {
@@ -83,7 +83,7 @@ function placeOf(word: string): number {
   return spread(number);
 }
 
-/** Two words may have one place: then one of them is looked for in vain. */
+/** Two words may share a slot: then one of them causes a needless search. */
 function spread(word: number): number {
   return Math.imul(word, 0x9e3779b1) >>> (32 - TABLE_BITS);
 }

@@ -1,4 +1,4 @@
-/** Characters that make a text read differently to a person and to a model, and names made to be mistaken for others. */
+/** Characters that make a text read differently to a person and a model, and names that imitate others. */
 import { nameCodePoint, takeOutInvisible } from "@metier/base/text";
 import { createLineFinder } from "../code/code-part.ts";
 import type { Hit, RuleTable, ScannedSkill, TextFile } from "../scanned-skill.ts";
@@ -6,7 +6,7 @@ import { remember, textFiles } from "./find-hits.ts";
 
 const TAG = /^[\u{E0000}-\u{E007F}]/u;
 const BIDIRECTIONAL = /^[\u202A-\u202E\u2066-\u2069]/u;
-/** So many in a row are no accident of copying: they spell something. */
+/** This many in a row are not left over from copying: they spell something. */
 const MESSAGE_LENGTH = 8;
 
 interface Run {
@@ -22,7 +22,7 @@ function isPlain(file: TextFile): boolean {
 const plain = new WeakMap<TextFile, boolean>();
 const runsIn = new WeakMap<TextFile, readonly Run[]>();
 
-/** Hidden characters that stand together. */
+/** Adjacent hidden characters. */
 function hiddenRuns({ text }: TextFile): readonly Run[] {
   const runs: { at: number; end: number; characters: string[] }[] = [];
   const skipped = text.startsWith("\uFEFF") ? 1 : 0;
@@ -61,7 +61,7 @@ function isTurned({ characters }: Run): boolean {
   return characters.some((character) => BIDIRECTIONAL.test(character));
 }
 
-/** Tag characters are ASCII, moved up. */
+/** Tag characters are shifted ASCII. */
 function readTags(characters: readonly string[]): string {
   return characters
     .map((character) => (character.codePointAt(0) ?? 0) - 0xe0000)
@@ -80,7 +80,7 @@ export const TEXT_RULES: RuleTable = {
     severity: "block",
     title: "Text is hidden in tag characters",
     explanation:
-      "Tag characters (U+E0000 to U+E007F) are invisible to people, while a model reads them as letters. Outside of three flags they have no use in a text, so they are there to give instructions nobody sees.",
+      "Tag characters (U+E0000 to U+E007F) are invisible to people, but a model reads them as letters. Except in three flags they have no use in text, so they are there to give instructions that nobody sees.",
     help: "Do not use the skill. If it is yours, delete the characters.",
     find: (skill) =>
       findRuns(skill, isTagged, ({ characters }) => {
@@ -90,10 +90,10 @@ export const TEXT_RULES: RuleTable = {
   },
   "text.bidirectional": {
     severity: "high",
-    title: "Characters change the direction of the text",
+    title: "Characters change the text direction",
     explanation:
-      "Bidirectional overrides and isolates make a line look different from what a program or a model reads: code can be shown as a comment. Right-to-left scripts do without them.",
-    help: "Delete them; look at the line in an editor that shows them.",
+      "Bidirectional overrides and isolates make a line look different from what a program or model reads: code can appear as a comment. Right-to-left scripts do not need them.",
+    help: "Delete them; check the line in an editor that shows them.",
     find: (skill) =>
       findRuns(
         skill,
@@ -103,9 +103,9 @@ export const TEXT_RULES: RuleTable = {
   },
   "text.invisible-message": {
     severity: "high",
-    title: "A long run of invisible characters stands in the text",
+    title: "Contains a long run of invisible characters",
     explanation:
-      "Zero-width characters and variation selectors can encode a message: one bit or byte each. A few come from copying; a long run in one place is made on purpose.",
+      "Zero-width characters and variation selectors can encode a message, one bit or byte each. A few come from copying; a long run in one place is deliberate.",
     help: "Delete them. If you did not put them there, do not use the skill.",
     find: (skill) =>
       findRuns(
@@ -116,9 +116,9 @@ export const TEXT_RULES: RuleTable = {
   },
   "text.invisible": {
     severity: "low",
-    title: "Invisible characters stand in the text",
+    title: "Contains invisible characters",
     explanation:
-      "Zero-width characters break words apart for a filter while a model reads on. Single ones are mostly left over from copying, so this is only worth a look.",
+      "Zero-width characters split words for a filter while a model reads on. Single ones are mostly left over from copying, so this only deserves a look.",
     help: "Delete them, unless you know why they are there.",
     find: (skill) =>
       findRuns(
@@ -129,17 +129,17 @@ export const TEXT_RULES: RuleTable = {
   },
   "text.homoglyph": {
     severity: "medium",
-    title: "A word mixes Latin letters with ones that look like them",
+    title: "A word mixes Latin letters with lookalikes",
     explanation:
-      "A Cyrillic or Greek letter inside of a Latin word makes a name, a host or a command look like another. Real words do not mix scripts.",
+      "A Cyrillic or Greek letter inside a Latin word makes a name, host or command look like another. Real words do not mix scripts.",
     help: "Write the word in one script; check where addresses and commands really lead.",
     find: findLookalikes,
   },
   "text.terminal-escape": {
     severity: "medium",
-    title: "A document has control sequences for terminals",
+    title: "A document contains terminal control sequences",
     explanation:
-      "Escape characters in a document are obeyed by a terminal that shows it: they can overwrite what was printed before, and so hide text from a person who looks with `cat`.",
+      "A terminal obeys escape characters in a document it shows: they can overwrite earlier output, and so hide text from a person who uses `cat`.",
     help: "Delete them.",
     *find(skill) {
       for (const { file } of skill.documents) {
@@ -186,7 +186,7 @@ function isMixed(word: string): boolean {
   return alike > 0 && latin >= 2 && alike + latin === letters.length && latin >= alike;
 }
 
-/** Skills that many people have: of the public example collections, and bundled here. */
+/** Popular skills: from public example collections, and bundled with Metier. */
 const WELL_KNOWN_NAMES: readonly string[] = [
   "algorithmic-art",
   "brand-guidelines",
@@ -213,23 +213,23 @@ const WELL_KNOWN_NAMES: readonly string[] = [
   "xlsx",
 ];
 
-/** Shorter names are near to each other by chance. */
+/** Shorter names are similar by chance. */
 const LEAST_LENGTH = 6;
 
 export const NAME_RULES: RuleTable = {
   "names.lookalike-letters": {
     severity: "high",
-    title: "The name has letters that look like others",
+    title: "The name contains lookalike letters",
     explanation:
-      "A name of mixed scripts, or with digits for letters (`c0de-review`), is read as the name it imitates.",
+      "A name in mixed scripts, or with digits for letters (`c0de-review`), is read as the name it imitates.",
     help: "Check where the skill comes from. If it is yours, write the name in plain letters.",
     find: findLookalikeName,
   },
   "names.near": {
     severity: "medium",
-    title: "The name is one letter away from another skill's",
+    title: "The name is one letter away from another skill's name",
     explanation:
-      "People and models pick skills by name; a slip of the finger must not lead to someone else's. Plurals and numbers at the end do not count.",
+      "People and models pick skills by name; a typo must not lead to someone else's. Plurals and trailing numbers do not count.",
     help: "Check that it is the skill you meant.",
     find: findNear,
   },
@@ -264,7 +264,7 @@ function* findNear(skill: ScannedSkill): Iterable<Hit> {
   const near = knownNames(skill).find(
     (known) => known.length >= LEAST_LENGTH && isOneEditAway(name, known) && !differsHonestly(name, known),
   );
-  if (near !== undefined) yield at(skill, `it is near to \`${near}\``);
+  if (near !== undefined) yield at(skill, `it is close to \`${near}\``);
 }
 
 function at(skill: ScannedSkill, detail: string | undefined): Hit {
@@ -272,7 +272,7 @@ function at(skill: ScannedSkill, detail: string | undefined): Hit {
   return { path: skill.skillFile, ...position, seen: skill.name, detail };
 }
 
-/** One letter more, less or other, two neighbours swapped, or a hyphen more or less. */
+/** One letter added, removed or changed, two neighbors swapped, or one hyphen more or less. */
 function isOneEditAway(a: string, b: string): boolean {
   if (a === b || Math.abs(a.length - b.length) > 1) return false;
   let start = 0;

@@ -1,4 +1,4 @@
-/** What a skill asks for in its frontmatter: more than it can need, or what is worth knowing before it is trusted. */
+/** What a skill's frontmatter asks for: more than it can need, or what you should know before you trust it. */
 import { parseToolPattern } from "@metier/skills";
 import type { ScanSeverity } from "@metier/skills/config";
 import { isSecretVariable } from "../code/known-secrets.ts";
@@ -41,16 +41,16 @@ const HOMES = /^(?:\/|~|~\/|\$HOME|\$\{HOME\}|\/home|\/Users|\/root|\/etc|\/usr|
 export const TOOL_RULES: RuleTable = {
   "tools.everything": {
     severity: "medium",
-    title: "The skill asks for every tool without being asked back",
-    explanation: "`allowed-tools: *` approves whatever a session has, also what is added later.",
-    help: "Name the tools that are needed.",
+    title: "The skill asks for every tool without approval",
+    explanation: "`allowed-tools: *` approves every tool of a session, including ones added later.",
+    help: "Name the tools you need.",
     find: (skill) => findTools(skill, (tool) => tool === "*"),
   },
   "tools.any-command": {
     severity: "low",
     title: "The skill asks to run any command",
     explanation:
-      "`Bash` without a scope, or with `*`, approves every command line. Many skills write it so out of habit, hence `low`.",
+      "`Bash` without a scope, or with `*`, approves every command line. Many skills write it out of habit, so it is `low`.",
     help: "Name the programs: `Bash(git:*)`.",
     find: (skill) =>
       findTools(skill, (tool, scope) => SHELLS.test(tool) && (scope === undefined || ANY.test(scope))),
@@ -59,7 +59,7 @@ export const TOOL_RULES: RuleTable = {
     severity: "medium",
     title: "The skill asks to reach any host",
     explanation: "With `*` in `sandbox.network`, or in the scope of a web tool, data can go anywhere.",
-    help: "Name the domains that are needed.",
+    help: "Name the domains you need.",
     *find(skill) {
       const { network = [] } = skill.manifest?.sandbox ?? {};
       const anywhere = network.filter((domain) => /^\*(?:\.\*|\.\w+)?$/.test(domain));
@@ -70,8 +70,8 @@ export const TOOL_RULES: RuleTable = {
   "tools.home-folder": {
     severity: "medium",
     title: "The skill asks for the home folder or the whole disk",
-    explanation: "There lie keys, sign-ins and the settings of every program.",
-    help: "Name the folder that is needed.",
+    explanation: "Keys, sign-ins and every program's settings are stored there.",
+    help: "Name the folder you need.",
     *find(skill) {
       const { read = [], write = [] } = skill.manifest?.sandbox ?? {};
       const wide = [...write, ...read].filter((path) => HOMES.test(path));
@@ -82,24 +82,24 @@ export const TOOL_RULES: RuleTable = {
     severity: "info",
     title: "The skill declares hooks",
     explanation:
-      "They run beside tool calls, without the model. Good to know before it is trusted; no fault.",
-    help: "Look at the commands.",
+      "They run alongside tool calls, without the model. Good to know before you trust the skill; not a defect.",
+    help: "Review the commands.",
     find: (skill) => atKey(skill, "hooks", Object.keys(skill.manifest?.hooks ?? {})),
   },
   "tools.toolsets": {
     severity: "info",
-    title: "The skill brings tools of its own",
+    title: "The skill brings its own tools",
     explanation:
-      "Their code runs whenever the model calls them. Good to know before it is trusted; no fault.",
-    help: "Look at the modules.",
+      "Their code runs whenever the model calls them. Good to know before you trust the skill; not a defect.",
+    help: "Review the modules.",
     find: (skill) => atKey(skill, "toolsets", skill.manifest?.toolsets ?? []),
   },
   "tools.dynamic-context": {
     severity: "info",
     title: "The text has commands that run before it is shown",
     explanation:
-      "Commands written !`…` run as soon as a trusted skill is used, if the user allows them at all.",
-    help: "Look at the commands.",
+      "Commands written as !`…` run as soon as a trusted skill is used, if the user allows them at all.",
+    help: "Review the commands.",
     *find(skill) {
       const seen = new Set<string>();
       for (const { part } of skill.acts) {
@@ -113,8 +113,8 @@ export const TOOL_RULES: RuleTable = {
     severity: "info",
     title: "The skill asks for secrets",
     explanation:
-      "It declares variables whose names say that they are credentials. Good to know before it is trusted; no fault.",
-    help: "Give it keys with the fewest rights that will do.",
+      "It declares variables with names of credentials. Good to know before you trust the skill; not a defect.",
+    help: "Give it keys with the fewest rights it needs.",
     find: (skill) => atKey(skill, "env", (skill.manifest?.env ?? []).filter(isSecretVariable)),
   },
 };

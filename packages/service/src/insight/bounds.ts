@@ -1,4 +1,4 @@
-/** How much of a skill an answer holds: a hostile one must not fill the memory of whoever looks at it. */
+/** How much of a skill a response contains: a hostile one must not fill the reader's memory. */
 
 import { isAbsolute, relative, sep } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";

@@ -1,11 +1,11 @@
-/** Which skills can be mistaken for which by their descriptions, and what would make one of them win a request. */
+/** Which skills could be confused by their descriptions, and what would make one of them win a request. */
 import type { Skill } from "@metier/skills";
 import type { ApiHit, ApiRouting, ApiRoutingWhy } from "../api.ts";
 import { explainHits } from "./find-skills.ts";
 
-/** Of more skills nobody reads a matrix. */
+/** Nobody reads a matrix of more skills. */
 const MOST_IN_MATRIX = 60;
-/** Every skill is held against every other one: of more, time and memory would be too much for one answer. */
+/** Every skill is compared with every other: more would take too much time and memory for one response. */
 const MOST_COMPARED = 500;
 const MOST_PAIRS = 500;
 
@@ -25,7 +25,7 @@ export async function compareSkills(skills: readonly Skill[]): Promise<ApiRoutin
   };
 }
 
-/** By descriptions alone, which is what a model chooses by. `undefined`: no such skill. */
+/** Only by descriptions, which is what a model chooses by. `undefined`: no such skill. */
 export async function explainRouting(
   skills: readonly Skill[],
   query: string,
@@ -37,7 +37,7 @@ export async function explainRouting(
   const hits = finder.find(query, skills.length);
   const place = hits.findIndex((hit) => hit.name === name);
   const asked = [hits[0], hits[place]].filter((hit) => hit !== undefined);
-  // This search knows skills by their names alone.
+  // This search knows skills only by name.
   const found = skills.filter((skill) => asked.some((one) => one.name === skill.name));
   const [winner, hit] = explainHits(
     finder,
@@ -54,7 +54,7 @@ export async function explainRouting(
   };
 }
 
-/** What a word counts for the winner: about as much as it would for a skill that had it. */
+/** A word's weight for the winner: about what it would be for a skill that had it. */
 function findLacks(winner: ApiHit, hit: ApiHit | undefined): ApiRoutingWhy["lacks"] {
   const has = new Set(hit?.words.map(({ word }) => word));
   return winner.words

@@ -1,4 +1,4 @@
-/** Two versions of a skill side by side, with what the scan finds on the lines that are new. */
+/** Compares two versions of a skill, with the scan findings on new lines. */
 
 import { basename, join } from "node:path";
 import { done, type Result } from "@metier/base/result";
@@ -28,7 +28,7 @@ export async function compareVersions(asked: Comparing): Promise<Result<ApiDiff,
   const before = openVersion(folders[0], from);
   const after = openVersion(folders[1], to);
   if (before === undefined || after === undefined) {
-    const hint = "`versions` of `GET /v1/catalog/skills/{address}` lists those that are there.";
+    const hint = "`versions` in `GET /v1/catalog/skills/{address}` lists the available versions.";
     return refuse(404, "version_not_found", "The skill has no such version here.", hint);
   }
   const { compareFiles } = await import("@metier/install/engine");

@@ -1,4 +1,4 @@
-/** How much a skill is tested: its test files, its evals and its trigger queries, each with the number of cases. */
+/** How well a skill is tested: its test files, evals and trigger queries, each with the number of cases. */
 import { isJsonObject } from "@metier/base/json";
 import { EVALS_FILE, QUERY_FILES } from "@metier/skills/formats";
 import type { ApiSkill } from "../api.ts";

@@ -1,4 +1,4 @@
-/** The fields of a skill file as they are written, each with the value that counts and what became of it. */
+/** The fields of a skill file as written, each with its effective value and how it is used. */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
 import { findManifestField, MANIFEST_FIELDS, type ParsedSkill, type SkillManifest } from "@metier/skills";
@@ -9,7 +9,7 @@ const MOST_FIELDS = 300;
 /** Of a value as JSON. */
 const MOST_VALUE = 20_000;
 const MOST_REMARK = 1_000;
-const NOT_ACTED_ON = "This version reads it, but does not act on it.";
+const NOT_ACTED_ON = "Metier reads this field but ignores it.";
 
 /** Those that are written, in the order of the file; then those that are not. */
 export function describeManifest(

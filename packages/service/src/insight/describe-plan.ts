@@ -1,4 +1,4 @@
-/** What a run would do, as the API shows it: which tools, by which rule, within which reach and limits. */
+/** A run's preview for the API: which tools, by which rule, with which reach and limits. */
 import type { JsonObject } from "@metier/base/json";
 import type { RunOutline } from "@metier/run";
 import type { PlannedRun } from "@metier/runtime";
@@ -11,7 +11,7 @@ const HARMLESS: ReadonlySet<string> = new Set(["read", "skill", "talk"]);
 
 interface PlanView {
   readonly seesSystem: boolean;
-  /** Every call that is not read-only is asked about, whatever a rule allows. */
+  /** Every call that isn't read-only needs approval, whatever a rule allows. */
   readonly asksAlways: boolean;
 }
 
@@ -30,7 +30,7 @@ function describeOutline(outline: RunOutline, { seesSystem, asksAlways }: PlanVi
     tools: outline.toolRules.map((tool) => decideTool(tool, asksAlways)),
     hooks: outline.hooks.map(({ hook, tools, command }) => {
       const about = tools.length === 0 ? "every tool" : tools.join(", ");
-      const words = command === undefined ? "a command that cannot be read" : showCommand(command);
+      const words = command === undefined ? "a command that cannot be parsed" : showCommand(command);
       return `${hook} (${about}): ${words}`;
     }),
     env,
@@ -51,7 +51,7 @@ function decideTool(
 ): { readonly name: string; readonly decision: "allow" | "ask" | "deny"; readonly rule: string } {
   const isAsked = asksAlways && answer === "allow" && !HARMLESS.has(effect);
   if (!isAsked) return { name, decision: answer, rule };
-  return { name, decision: "ask", rule: "every call that is not read-only is asked about" };
+  return { name, decision: "ask", rule: "asks before every call that is not read-only" };
 }
 
 function showCommand(command: NonNullable<RunOutline["hooks"][number]["command"]>): string {

@@ -1,4 +1,4 @@
-/** The page of one skill: everything that is known of it, also where its file cannot be loaded. */
+/** The page of one skill: everything known about it, even if its file can't be loaded. */
 import { readBounded } from "@metier/base/files";
 import type { JsonSchema } from "@metier/base/json";
 import {
@@ -15,9 +15,9 @@ import { type KnownSkill, summarizeSkill } from "./know-skills.ts";
 import type { LookedOver } from "./look-over.ts";
 import { listSkillFiles } from "./skill-files.ts";
 
-/** What the machine knows of a skill beside its files. */
+/** What the machine knows about a skill besides its files. */
 export type SkillFacts = Pick<ApiSkill, "grants" | "versions" | "tests" | "capabilities"> & {
-  /** Of a skill that was given as an object. */
+  /** For a skill passed as an object. */
   readonly instructions?: string | undefined;
 };
 
@@ -62,7 +62,7 @@ export async function describeSkill({
   };
 }
 
-/** `undefined`: it has no file, or the file cannot be read any more. */
+/** `undefined`: it has no file, or the file can't be read anymore. */
 async function parseFile({ location, form, directory }: KnownSkill): Promise<ParsedSkill | undefined> {
   const read = location === "" ? undefined : readBounded(location, MAX_SKILL_BYTES);
   return read?.ok ? await parseSkill(candidateForFile(location, form, directory), read.text) : undefined;

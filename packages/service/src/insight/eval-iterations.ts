@@ -1,6 +1,6 @@
 /**
- * Evaluations as they were kept: `<skill>-workspace/iteration-N/benchmark.json`, beside skills or where `metier eval` was
- * started. Whatever lies there may have been written by anybody: it is bounded, and read through the path gate.
+ * Kept evaluations: `<skill>-workspace/iteration-N/benchmark.json`, next to skills or where `metier eval` was started.
+ * The files may have been written by anyone: they are bounded, and read through the path gate.
  */
 import { readdirSync, readSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ interface EvalIterations {
   output(skill: string, number: number, path: string): ApiFileText | undefined;
 }
 
-/** `folders`: in which workspaces are looked for. Of two of one name, the first counts. */
+/** `folders`: where workspaces are searched. If two have the same name, the first wins. */
 export function openIterations(folders: readonly string[]): EvalIterations {
   return {
     list() {
@@ -68,7 +68,7 @@ function findWorkspaces(folders: readonly string[]): ReadonlyMap<string, string>
   return found;
 }
 
-/** None of a folder that is not there, or that nobody may list. */
+/** Empty if the folder doesn't exist or can't be listed. */
 function listFolders(folder: string): readonly string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -148,11 +148,11 @@ function readResults(workspace: string, number: number, path: string): JsonObjec
     const value: unknown = JSON.parse(text.text);
     return isJsonObject(value) ? (value as JsonObject) : undefined;
   } catch {
-    return undefined; // Somebody is writing it, or it never was one.
+    return undefined; // Someone is writing it, or it never was one.
   }
 }
 
-/** Where the skill lay says nothing to whoever looks. */
+/** The skill's location means nothing to viewers. */
 function withoutSkillPath(benchmark: JsonObject): JsonObject {
   const { skill_path: _, ...metadata } = asObject(benchmark.metadata);
   return { ...benchmark, metadata };

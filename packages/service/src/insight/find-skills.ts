@@ -1,4 +1,6 @@
-/** Why skills were found for a request: which words in which fields, with which share of the score, and which are missing. */
+/**
+ * Why skills were found for a request: which words in which fields, their share of the score, and the missing words.
+ */
 import {
   eachWord,
   type FindHit,

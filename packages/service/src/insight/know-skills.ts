@@ -1,6 +1,6 @@
 /**
- * Every skill of a catalog under an address of its own, also the files that became no skill: what the catalog page lists, and
- * what an address leads to. Pure: it is given a catalog and reads nothing.
+ * Every skill of a catalog with its own address, including files that aren't valid skills: what the catalog page lists,
+ * and what an address leads to. Pure: it takes a catalog and reads nothing.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { isInside } from "@metier/base/places";
@@ -80,7 +80,7 @@ function findInvalid(
     const root = nearestRoot(roots, file);
     if (error === undefined || form === undefined || root === undefined) return [];
     const { defaultName: name, directory } = candidateForFile(file, form);
-    const trust = { level: "untrusted", reason: "Its file cannot be loaded." } as const;
+    const trust = { level: "untrusted", reason: "The file cannot be loaded." } as const;
     const place = { name, form, location: file, directory, root: root.path, scope: root.scope };
     return [{ ...place, status: "invalid" as const, reason: error.message, trust, diagnostics: found }];
   });

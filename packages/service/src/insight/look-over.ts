@@ -1,6 +1,6 @@
 /**
- * What takes long to know of a skill: its content identity, what the scan finds, what other programs make of it. Kept by
- * content: the same bytes are looked over once, however often somebody asks.
+ * What is slow to find out about a skill: its content identity, scan findings, and how other programs treat it. Cached
+ * by content: the same bytes are checked once.
  */
 import { dropOldest } from "@metier/base/turns";
 import { type ClientReport, checkCompat } from "@metier/install/publish";
@@ -11,7 +11,7 @@ import type { ApiClientVerdict, ApiFinding } from "../api-skills.ts";
 import { boundText } from "./bounds.ts";
 
 export interface LookedOver {
-  /** Absent: it cannot be told, such as where a link leads out of the folder. */
+  /** Absent: it can't be computed, for example because a link leads out of the folder. */
   readonly digest?: string | undefined;
   readonly findings: readonly ApiFinding[];
   readonly clients: readonly ApiClientVerdict[];
@@ -44,7 +44,7 @@ export function openLookOver(): LookOver {
 function keep(kept: Map<string, Promise<LookedOver>>, key: string, looked: Promise<LookedOver>): void {
   kept.delete(key);
   kept.set(key, looked);
-  looked.catch(() => kept.delete(key)); // Whoever asked hears of it; the next one tries again.
+  looked.catch(() => kept.delete(key)); // Whoever asked gets the error; the next request tries again.
   dropOldest(kept, MOST_KEPT);
 }
 

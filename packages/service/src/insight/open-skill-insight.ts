@@ -1,4 +1,4 @@
-/** What one tenant may see of skills, over one snapshot of them. Whatever takes long is done once, when it is first asked for. */
+/** What one tenant may see of skills, on one snapshot. Slow parts are computed once, on first request. */
 
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { done } from "@metier/base/result";
@@ -26,20 +26,20 @@ import { readSkillFile } from "./skill-files.ts";
 
 interface SkillInsightParts {
   readonly known: readonly KnownSkill[];
-  /** What is wrong outside of any skill. */
+  /** Problems outside of any skill. */
   readonly diagnostics: readonly Diagnostic[];
   /** The skills directories in use. */
   readonly linkRoots: readonly string[];
   readonly lookOver: LookOver;
   /** Rules of the scan that the config leaves out. */
   readonly ignoredRules: readonly string[];
-  /** Where workspaces of evaluations may lie. */
+  /** Where evaluation workspaces may be. */
   readonly evalFolders: readonly string[];
   readonly cacheFolder?: string | undefined;
-  /** The same value without places of this machine. */
+  /** The same value without this machine's paths. */
   hide<Value>(value: Value): Value;
   factsOf(known: KnownSkill, digest: string | undefined): Promise<SkillFacts>;
-  /** Where these versions of a skill lie, in their order; `undefined`: it has no such version. */
+  /** Where these versions of a skill are, in order; `undefined`: it has no such version. */
   versionFolders(known: KnownSkill, digests: readonly string[]): Promise<readonly (string | undefined)[]>;
 }
 

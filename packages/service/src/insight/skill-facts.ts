@@ -1,4 +1,4 @@
-/** What a machine knows of a skill beside its files: who granted trust to it, and in which versions it is there. */
+/** What a machine knows about a skill besides its files: who trusts it, and its available versions. */
 import { isInside, type Places, realPathOr } from "@metier/base/places";
 import type { LockedSkill } from "@metier/skills";
 import type { CapabilitiesConfig } from "@metier/skills/config";
@@ -23,7 +23,7 @@ export function describeGrants(
   const ofSkill = skills
     .filter((grant) => grant.name === name)
     .map((grant) => ({
-      what: grant.digest === digest ? "exactly this content" : `other content of it: ${grant.digest}`,
+      what: grant.digest === digest ? "exactly this content" : `different content: ${grant.digest}`,
       at: grant.decidedAt,
     }));
   const ofFolders = folders

@@ -1,4 +1,4 @@
-/** The files of a skill for people who look at it: which there are, and the text of one, through the path gate of the base. */
+/** A skill's files for viewers: the list, and the text of one, through the path gate of base. */
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { SkillResourceError } from "@metier/base/errors";

@@ -1,4 +1,4 @@
-/** Numbers about runs over time and by skill: how many, how many failed, what they used and how long they took. Pure. */
+/** Numbers about runs over time and by skill: counts, failures, usage and duration. Pure. */
 import { isJsonObject } from "@metier/base/json";
 import { compareText } from "@metier/base/text";
 import { type DurableRun, ENDED } from "@metier/durable";

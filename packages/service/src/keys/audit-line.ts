@@ -1,4 +1,7 @@
-/** A line of the audit log: who did what. It is given to the store with what it tells of, so that neither is there alone. */
+/**
+ * An audit log line: who did what. It is passed to the store with the change it describes, so that neither exists
+ * alone.
+ */
 import type { Json } from "@metier/base/json";
 import type { NewAuditLine } from "@metier/durable";
 import type { Identity } from "./identity.ts";

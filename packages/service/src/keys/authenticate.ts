@@ -1,7 +1,7 @@
 /**
- * From a request's headers to who it is from, or to a 401, 403 or 429. `METIER_ADMIN_KEY` is the first admin key, and acts
- * only while no other admin key of the tenant `default` does: whoever has made one of their own need not trust the environment
- * any longer.
+ * Identifies the sender of a request from its headers, or answers 401, 403 or 429. `METIER_ADMIN_KEY` is the first
+ * admin key, and works only while the tenant `default` has no other admin key: once there is one, the environment
+ * needn't be trusted.
  */
 import { isSameSecret } from "@metier/base/digest";
 import { UsageError } from "@metier/base/errors";
@@ -23,16 +23,16 @@ const SHORTEST_ADMIN_KEY = 24;
 const LONGEST_CREDENTIAL = 512;
 const HOW = "Send `Authorization: Bearer <key>` or `x-api-key: <key>`.";
 const CHALLENGE = { "WWW-Authenticate": 'Bearer realm="metier"' };
-/** Whoever has it, whatever its text: for the audit log. */
+/** For the audit log, whoever has it and whatever its text. */
 const ADMIN_KEY_ID = "environment";
-/** Of somebody with a token, until it is known who they are here. */
+/** For someone with a token, until their identity here is known. */
 const OIDC_KEY_ID = "oidc";
-/** So long a sign-in by the issuer counts: what it says about somebody may change. */
+/** How long a sign-in through the issuer is valid: what it says about someone may change. */
 const VOUCHED_MS = 12 * 3_600_000;
 
 type Identified = Result<Identity, HttpRefusal>;
 
-/** Somebody with a token, until when it counts. */
+/** Someone with a token, until it expires. */
 interface TokenHolder extends OidcPerson {
   readonly expiresAt: number;
 }
@@ -40,9 +40,9 @@ interface TokenHolder extends OidcPerson {
 export interface Authenticator {
   /** Whose request it is: by its key or token, or else by its cookie. */
   identify(request: Pick<Request, "method" | "headers">, client: RequestClient): Promise<Identified>;
-  /** A key becomes a cookie, which is given once. Wrong ones are counted as everywhere. */
+  /** Turns a key into a cookie, which is returned once. Wrong keys are counted as everywhere. */
   signIn(key: string, client: RequestClient): Promise<Result<NewSignIn, HttpRefusal>>;
-  /** The same for whom an issuer vouches for, once `vouch` has asked it. */
+  /** The same for someone whom an issuer vouches for, once `vouch` has asked it. */
   signInBy(
     vouch: () => Promise<Result<OidcPerson, HttpRefusal>>,
     client: RequestClient,
@@ -59,29 +59,29 @@ interface AuthenticatorParts {
   readonly signIns: SignIns;
   readonly tenants: Pick<TenantStore, "isActive">;
   readonly people: Pick<Pseudonyms, "meet">;
-  /** Left out: tokens are not taken. */
+  /** Absent: tokens aren't accepted. */
   readonly checkToken?: ((token: string) => Promise<Result<TokenHolder, HttpRefusal>>) | undefined;
   /** `METIER_ADMIN_KEY`. */
   readonly adminKey?: string | undefined;
   readonly mostFailures: number;
-  /** Whether only this machine reaches the service. */
+  /** Whether only this machine can reach the service. */
   readonly isOnLoopback: boolean;
   now(): number;
   onFailure(): void;
 }
 
-/** Throws `UsageError` for an admin key that is too short, or that no header can carry. */
+/** Throws `UsageError` for an admin key that is too short, or that HTTP headers don't allow. */
 export function checkAdminKey(adminKey: string): void {
   if (adminKey.length < SHORTEST_ADMIN_KEY) {
     throw new UsageError(
-      `METIER_ADMIN_KEY has ${adminKey.length} characters; it needs ${SHORTEST_ADMIN_KEY} or more.`,
+      `METIER_ADMIN_KEY has ${adminKey.length} characters; it needs at least ${SHORTEST_ADMIN_KEY}.`,
       {
-        hint: "Make one with `openssl rand -base64 32`, or unset it: an admin key is then made on first start.",
+        hint: "Generate one with `openssl rand -base64 32`, or unset it to have an admin key created on first start.",
       },
     );
   }
   if (adminKey.length > LONGEST_CREDENTIAL || !/^[!-~]+$/.test(adminKey)) {
-    throw new UsageError("METIER_ADMIN_KEY has a character that no header can carry, or is too long.", {
+    throw new UsageError("METIER_ADMIN_KEY is too long, or has a character that HTTP headers do not allow.", {
       hint: `Use at most ${LONGEST_CREDENTIAL} visible ASCII characters without spaces.`,
     });
   }
@@ -136,7 +136,7 @@ type Limited = (
   check: () => Promise<Identified>,
 ) => Promise<Identified>;
 
-/** Counts what was wrong, and remembers what was right. */
+/** Counts wrong credentials, and remembers right ones. */
 function openLimit({ mostFailures, now, onFailure }: AuthenticatorParts): Limited {
   const limit = createSignInLimit(mostFailures);
   return async ({ address }, credential, check) => {
@@ -154,7 +154,7 @@ function openLimit({ mostFailures, now, onFailure }: AuthenticatorParts): Limite
 
 interface CredentialChecks {
   checkCredential(credential: Credential): Promise<Identified>;
-  /** Whom a sign-in stands for. */
+  /** Who a sign-in stands for. */
   recognize(signIn: SignIn): Promise<KeyCheck>;
 }
 
@@ -192,7 +192,7 @@ function toIdentity(
   return { keyId: OIDC_KEY_ID, tenant, userId, scopes: new Set(ROLE_SCOPES[role]), expiresAt };
 }
 
-/** The last question, whatever was shown: is the tenant there, and is the person not leaving? */
+/** The last check, whatever was shown: does the tenant exist, and is the person not being deleted? */
 async function admit({ tenants, people }: AuthenticatorParts, identity: Identity): Promise<Identified> {
   const { tenant, userId, keyId } = identity;
   const [isActive, person] = await Promise.all([
@@ -200,7 +200,7 @@ async function admit({ tenants, people }: AuthenticatorParts, identity: Identity
     userId === undefined ? undefined : people.meet(tenant, userId),
   ]);
   if (!isActive || person?.isLeaving) {
-    const message = isActive ? "This user is being deleted." : "The tenant of this key was deleted.";
+    const message = isActive ? "This user is being deleted." : "This key's tenant was deleted.";
     return refuse(401, "key_revoked", message, HINTS.revoked, CHALLENGE);
   }
   if (person === undefined) return done(identity);
@@ -212,12 +212,12 @@ async function admit({ tenants, people }: AuthenticatorParts, identity: Identity
   );
 }
 
-/** Whether a key id is of a token: it counts only as long as the person is known. */
+/** Whether a key id belongs to a token: it is valid only while the person is known. */
 export function isOidcKeyId(keyId: string): boolean {
   return keyId.startsWith(`${OIDC_KEY_ID}:`);
 }
 
-/** What is wrong in a way that somebody who guesses would be. */
+/** Errors that someone who guesses would cause. */
 const GUESSES: ReadonlySet<string> = new Set([
   "key_unknown",
   "token_invalid",
@@ -226,13 +226,13 @@ const GUESSES: ReadonlySet<string> = new Set([
 ]);
 
 const MESSAGES = {
-  unknown: "This API key is not known.",
-  revoked: "This API key no longer acts: it was revoked, or another admin key has replaced METIER_ADMIN_KEY.",
+  unknown: "Unknown API key.",
+  revoked: "This API key is no longer valid: it was revoked, or METIER_ADMIN_KEY was replaced.",
   expired: "This API key has expired.",
 } as const;
 
 const HINTS = {
-  unknown: `Check that the whole key was copied. ${HOW}`,
+  unknown: `Check that you copied the whole key. ${HOW}`,
   revoked: "Ask an admin for a new key (`POST /v1/keys`).",
   expired: "Ask an admin for a new key (`POST /v1/keys`).",
 } as const;
@@ -246,11 +246,11 @@ function refuseForNow(seconds: number): Refused<HttpRefusal> {
 
 interface Credential {
   readonly text: string;
-  /** Tokens come in this way only. */
+  /** Tokens only come this way. */
   readonly isBearer: boolean;
 }
 
-/** Two that differ are none: nobody can tell which one was meant. */
+/** Two different credentials count as none: nobody can tell which one was meant. */
 function readCredential(headers: Headers): Credential | "unclear" | undefined {
   const [, bearer] = /^Bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "") ?? [];
   const plain = headers.get("x-api-key")?.trim() || undefined;

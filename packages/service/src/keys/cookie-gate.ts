@@ -1,6 +1,6 @@
 /**
- * A request with a sign-in cookie. It has exactly the scopes of the key that was signed in with, while that key acts; and
- * because a browser adds cookies by itself, what changes something must also show that the service's own page has sent it.
+ * A request with a sign-in cookie. It has exactly the scopes of the key it was signed in with, while that key is valid;
+ * and because browsers add cookies automatically, a change must also prove that the service's own page sent it.
  */
 import { isSameSecret } from "@metier/base/digest";
 import { done, type Result } from "@metier/base/result";
@@ -18,7 +18,7 @@ interface CookieGateParts {
   /** Whether only this machine reaches the service. */
   readonly isOnLoopback: boolean;
   now(): number;
-  /** Of the key that was signed in with. */
+  /** The identity of the key that was signed in with. */
   recognize(signIn: SignIn): Promise<KeyCheck>;
 }
 
@@ -33,11 +33,11 @@ export async function identifyByCookie(
   const host = checkHost(headers, isOnLoopback);
   if (!host.ok) return host;
   const signIn = await signIns.find(cookie, now());
-  if (signIn === undefined) return refuseSignedOut("You are signed out, or have not been here for 12 hours.");
+  if (signIn === undefined) return refuseSignedOut("You are signed out, or were inactive for 12 hours.");
   const key = await recognize(signIn);
   if (key.kind !== "known") {
     await signIns.end(signIn);
-    return refuseSignedOut("The key that you signed in with no longer acts.");
+    return refuseSignedOut("The key you signed in with is no longer valid.");
   }
   const change = READING.has(method) ? done(undefined) : checkChange(headers, signIn);
   return change.ok ? done({ ...key.identity, signIn: { id: signIn.id, csrf: signIn.csrf } }) : change;
@@ -50,13 +50,13 @@ function checkChange(headers: Headers, { csrf }: SignIn): Result<undefined, Http
   if (sent !== null && isSameSecret(sent, csrf)) return done(undefined);
   const message =
     sent === null
-      ? "This change came with a sign-in cookie and without the header `X-Metier-CSRF`."
-      : "This change came with an `X-Metier-CSRF` that is not the one of this sign-in.";
+      ? "This change has a sign-in cookie but no `X-Metier-CSRF` header."
+      : "The `X-Metier-CSRF` header does not match this sign-in.";
   return refuse(
     403,
     "csrf",
     message,
-    "Send the `csrf` of `GET /v1/me` in that header. Programs use an API key instead of a cookie.",
+    "Send the `csrf` value from `GET /v1/me` in that header. Programs should send an API key instead of a cookie.",
   );
 }
 
@@ -69,19 +69,19 @@ export function readCookie(headers: Headers, name: string): string | undefined {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
-/** Gone with the browser at the latest; never sent from other sites, and never seen by scripts. */
+/** Gone with the browser at the latest; never sent from other sites, and never visible to scripts. */
 export function writeCookie({ cookieName, isSecure }: RequestClient, cookie: string): string {
   const attributes = ["Path=/", "HttpOnly", "SameSite=Strict", ...(isSecure ? ["Secure"] : [])];
   const ending = cookie === "" ? ["Max-Age=0"] : [];
   return [`${cookieName}=${cookie}`, ...attributes, ...ending].join("; ");
 }
 
-/** Of a sign-in that is under way at an identity provider. */
+/** For a sign-in in progress at an identity provider. */
 export function boundCookieName({ cookieName }: Pick<RequestClient, "cookieName">): string {
   return `${cookieName}_oidc`;
 }
 
-/** It must come along when the identity provider sends the browser back, which is another site. */
+/** It must be sent when the identity provider, which is another site, redirects the browser back. */
 export function writeBoundCookie(
   client: RequestClient,
   path: string,

@@ -1,4 +1,4 @@
-/** All records of a kind that fit, however many there are: read page by page, before any of them is changed. */
+/** All matching records of a kind, however many: read page by page, before any of them is changed. */
 import type { RecordStore, StoredRecord } from "@metier/durable";
 
 const PAGE = 500;

@@ -1,6 +1,6 @@
 /**
- * API keys: `metier_<id>_<secret>`. The id is public and finds the record; of the secret only its SHA-256 is stored, and
- * it is compared in constant time. Revoked keys stay, so that the audit log's names keep their meaning.
+ * API keys: `metier_<id>_<secret>`. The id is public and finds the record; only the secret's SHA-256 is stored, and it
+ * is compared in constant time. Revoked keys stay, so that names in the audit log keep their meaning.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { presentFields } from "@metier/base/json";
@@ -55,32 +55,35 @@ const keyBodyShape = recordShape<KeyBody>(
 
 type NewKey = Pick<StoredKey, "tenant" | "name" | "role" | "scopes" | "userId" | "expiresAt">;
 
-/** `revoked` and `expired` say that the secret was right: they are no guesses. */
+/** `revoked` and `expired` mean that the secret was right: they aren't guesses. */
 export type KeyCheck =
   | { readonly kind: "known"; readonly identity: Identity }
   | { readonly kind: "revoked" | "expired" | "unknown" };
 
-/** Each asks the store for the tenant of the key, whoever asks: who may ask is decided before. */
+/** Each queries the store for the key's tenant, whoever asks: that was decided before. */
 export interface KeyStore {
-  /** The text is given once and cannot be had again. `by`: who asks, for the audit log. */
+  /** The text is returned once and can't be read again. `by`: who asks, for the audit log. */
   create(key: NewKey, by: string): Promise<{ readonly key: StoredKey; readonly text: string }>;
   check(text: string, now: number): Promise<KeyCheck>;
   /** The same for a key whose text was checked before. */
   recognize(tenant: string, id: string, now: number): Promise<KeyCheck>;
-  /** For what goes on after a key was checked. Of one that is not stored, such as METIER_ADMIN_KEY, nothing is known. */
+  /**
+   * For long-running work after a key was checked. Nothing is known about a key that isn't stored, such as
+   * METIER_ADMIN_KEY.
+   */
   stillActs(identity: Omit<Identity, "scopes">, now: number): Promise<boolean>;
-  /** In the order in which they were made, from behind the key `after`. */
+  /** In creation order, after the key `after`. */
   list(
     tenant: string,
     page: { readonly after: string | undefined; readonly limit: number },
   ): Promise<readonly StoredKey[]>;
-  /** Whatever its tenant. */
+  /** For any tenant. */
   find(id: string): Promise<StoredKey | undefined>;
   /** `undefined`: there is none. Revoking twice keeps the first time. */
   revoke(tenant: string, id: string, now: number, by: string): Promise<StoredKey | undefined>;
-  /** The platform's: keys of the tenant `default` that may do everything, and still act. */
+  /** The platform's admins: valid keys of the tenant `default` that may do everything. */
   admins(now: number): Promise<readonly StoredKey[]>;
-  /** The ids of all keys of this user, also of those that act no longer. */
+  /** The ids of all keys of this user, including invalid ones. */
   ofUser(tenant: string, userId: string): Promise<readonly string[]>;
   /** Nothing is left of it. */
   forget(tenant: string, id: string): Promise<void>;
@@ -115,7 +118,7 @@ export function openKeyStore(records: RecordStore): KeyStore {
     },
     async stillActs({ tenant, keyId: id }, now) {
       const stored = await get(tenant, id);
-      // Its record goes with its user.
+      // Its record is deleted with its user.
       if (stored === undefined) return !KEY_ID.test(id);
       return readKey(stored).some((key) => isActing(key, now));
     },
@@ -147,14 +150,14 @@ async function createKey(
   const body = presentFields({ digest: digestOf(secret), ...rest });
   const { name, userId } = rest;
   const scopes = [...rest.scopes];
-  // A key of a person is often called like them.
+  // A person's key often has their name.
   const detail =
     userId === undefined
       ? { name, scopes }
       : { user: (await openPseudonyms(records).meet(tenant, userId)).pseudonym, scopes };
   const line = tellOf({ tenant, keyId: by }, "key.created", id, detail);
   const stored = await records.put({ tenant, kind: KIND, id }, { ...body, scopes }, 0, line);
-  if (stored === undefined) throw new Error(`A key with the id \`${id}\` exists already.`);
+  if (stored === undefined) throw new Error(`A key with the id \`${id}\` already exists.`);
   return { key: toKey(stored, body), text: `metier_${id}_${secret}` };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The issuer of tokens: its document and its public keys, asked for when they are first needed and kept for a while. What it
- * answers is bounded; while it does not answer it is not asked again and again, whoever sends tokens.
+ * The token issuer: its document and public keys, fetched on first use and cached for a while. Its answers are bounded;
+ * while it doesn't answer, it isn't asked again for every token.
  */
 import { presentFields } from "@metier/base/json";
 import { fitShape, listShape, recordShape, textShape } from "@metier/base/shape";
@@ -15,11 +15,11 @@ const REST_MS = 10_000;
 
 export interface OidcIssuer {
   readonly server: AuthorizationServer;
-  /** Finds the key of a token; keys that are new are fetched, at most once in a while. */
+  /** Finds a token's key; new keys are fetched, at most once in a while. */
   readonly keys: JWTVerifyGetKey;
 }
 
-/** It does not answer, or not with what an issuer answers. */
+/** It doesn't answer, or not as an issuer should. */
 export class IssuerUnavailable extends Error {
   override readonly name = "IssuerUnavailable";
 }
@@ -42,7 +42,7 @@ export function openIssuer({ settings, now }: IssuerParts): () => Promise<OidcIs
       return issuer;
     } catch (fault) {
       failedAt = now();
-      // What it said before is as good as nothing new.
+      // Its last answer is good enough if there is nothing new.
       if (known !== undefined) return known.issuer;
       throw fault instanceof IssuerUnavailable ? fault : new IssuerUnavailable(String(fault));
     } finally {
@@ -53,7 +53,7 @@ export function openIssuer({ settings, now }: IssuerParts): () => Promise<OidcIs
     if (known !== undefined && known.until > now()) return known.issuer;
     if (now() - failedAt < restMs) {
       if (known !== undefined) return known.issuer;
-      throw new IssuerUnavailable("It did not answer a moment ago.");
+      throw new IssuerUnavailable("The identity provider did not answer a moment ago.");
     }
     reading ??= readAgain();
     return reading;
@@ -90,11 +90,12 @@ interface FetchOptions {
 
 type Fetch = (url: string, options: FetchOptions) => Promise<Response>;
 
-/** jose rests after keys that it got; after none it would ask again for each token. */
+/** jose pauses after it got keys; after a failure it would ask again for each token. */
 function restAfterFailure(fetchOnce: Fetch, restMs: number, now: () => number): Fetch {
   let failedAt = Number.NEGATIVE_INFINITY;
   return async (url, options) => {
-    if (now() - failedAt < restMs) throw new IssuerUnavailable("It did not answer a moment ago.");
+    if (now() - failedAt < restMs)
+      throw new IssuerUnavailable("The identity provider did not answer a moment ago.");
     try {
       return await fetchOnce(url, options);
     } catch (fault) {
@@ -115,7 +116,7 @@ const fetchKeys: Fetch = async (url, options) => {
   return response;
 };
 
-/** Follows no redirect: nobody but the issuer itself names keys and tokens. */
+/** Follows no redirect: only the issuer itself may provide keys and tokens. */
 export const fetchBounded: Fetch = async (url, options) => {
   const response = await fetch(url, { ...presentFields(options), redirect: "manual" });
   const chunks: Uint8Array[] = [];

@@ -1,6 +1,6 @@
 /**
- * Who somebody is by what their issuer says: a user of one tenant, in one role. Nothing is assumed: without a tenant that is
- * there and a role that is known, nobody gets in.
+ * Who someone is according to their issuer: a user of one tenant, in one role. Nothing is assumed: without an existing
+ * tenant and a known role, nobody gets in.
  */
 import { done, type Refused, type Result } from "@metier/base/result";
 import { showNames, showValue } from "@metier/base/text";
@@ -11,7 +11,7 @@ import { KEY_ROLES, type KeyRole } from "./scopes.ts";
 
 const MOST_USER = 256;
 const MOST_ROLES = 1_000;
-const HINT = "Ask whoever manages your identity provider to put the right one into your tokens.";
+const HINT = "Ask whoever manages your identity provider to correct it.";
 
 /** Of a signed token. */
 type Claims = Readonly<Record<string, unknown>>;
@@ -33,14 +33,14 @@ export async function readPerson(
 ): Promise<Result<OidcPerson, HttpRefusal>> {
   const userId = claims.sub;
   if (typeof userId !== "string" || userId === "" || userId.length > MOST_USER) {
-    return refuseClaim("sub", `is not a text of 1 to ${MOST_USER} characters`);
+    return refuseClaim("sub", `is not a string of 1 to ${MOST_USER} characters`);
   }
   const named = readClaim(claims, tenantClaim);
   if (named === undefined) return refuseClaim(tenantClaim, "is missing; it must name a tenant");
-  if (typeof named !== "string") return refuseClaim(tenantClaim, "is not the id or the name of one tenant");
+  if (typeof named !== "string") return refuseClaim(tenantClaim, "is not the id or name of one tenant");
   const tenant = await tenants.find(named);
   if (tenant?.status !== "active")
-    return refuseClaim(tenantClaim, `is ${showValue(named)}, and no tenant is called so`);
+    return refuseClaim(tenantClaim, `is ${showValue(named)}, which is not a tenant`);
   const given = readClaim(claims, roleClaim);
   if (given === undefined) return refuseClaim(roleClaim, `is missing; it must be one of ${ROLES}`);
   const role = highestRole(given);
@@ -61,6 +61,6 @@ function readClaim(claims: Claims, name: string): unknown {
 }
 
 function refuseClaim(claim: string, why: string): Refused<HttpRefusal> {
-  const message = `You are known, but not what you may do here: the claim \`${claim}\` of your token ${why}.`;
+  const message = `You are signed in, but your permissions are unclear: the claim \`${claim}\` in your token ${why}.`;
   return refuse(403, "claim_refused", message, HINT);
 }

@@ -1,6 +1,6 @@
 /**
- * The settings of OIDC, from the environment: whose tokens are taken, for whom they must be made, and which of their claims
- * name the tenant and the role. Half of them are no settings: the start is refused, with what is missing.
+ * The OIDC settings, from the environment: whose tokens are accepted, for which audience, and which claims name the
+ * tenant and role. Incomplete settings refuse the start, with what is missing.
  */
 import { isLoopbackHost } from "@metier/base/net";
 import type { Environment } from "@metier/base/programs";
@@ -8,15 +8,15 @@ import { done, type Result, refused } from "@metier/base/result";
 import { showNames, showValue } from "@metier/base/text";
 
 export interface OidcSettings {
-  /** Where its document lies, and what `iss` of its tokens is. */
+  /** Where its document is, and the `iss` of its tokens. */
   readonly issuer: string;
-  /** What `aud` of its tokens must have. */
+  /** What the `aud` of its tokens must contain. */
   readonly audience: string;
   readonly tenantClaim: string;
   readonly roleClaim: string;
-  /** With which the page signs people in; absent: it takes keys only. */
+  /** For signing people in on the page; absent: it only takes keys. */
   readonly client?: OidcClient | undefined;
-  /** So long the issuer is left alone after it did not answer, and after its keys were read. Default: 10 s. */
+  /** How long the issuer isn't asked after it failed to answer, and after its keys were read. Default: 10 s. */
   readonly restMs?: number | undefined;
 }
 
@@ -33,7 +33,7 @@ const CLIENT_ID = "METIER_OIDC_CLIENT_ID";
 const CLIENT_SECRET = "METIER_OIDC_CLIENT_SECRET";
 const MOST = 512;
 
-/** `undefined`: none is set, and there are keys only. */
+/** `undefined`: none is set, and there are only keys. */
 export function readOidcSettings(environment: Environment): Result<OidcSettings | undefined> {
   const names = [ISSUER, AUDIENCE, TENANT_CLAIM, ROLE_CLAIM, CLIENT_ID, CLIENT_SECRET];
   const given = names.filter((name) => read(environment, name) !== undefined);
@@ -42,7 +42,7 @@ export function readOidcSettings(environment: Environment): Result<OidcSettings 
   if (issuer === undefined || audience === undefined) {
     const missing = [ISSUER, AUDIENCE].filter((name) => !given.includes(name));
     return refuseSettings(
-      `OIDC is set in part: ${showNames(given)} without ${showNames(missing)}.`,
+      `OIDC is only partly configured: ${showNames(given)} is set, ${showNames(missing)} is missing.`,
       `Set ${showNames(missing)} too, or unset ${showNames(given)}.`,
     );
   }
@@ -51,8 +51,8 @@ export function readOidcSettings(environment: Environment): Result<OidcSettings 
   );
   if (tooLong !== undefined) {
     return refuseSettings(
-      `${tooLong} has more than ${MOST} characters, or one that is not visible ASCII.`,
-      "Copy it again from the settings of your identity provider.",
+      `${tooLong} is longer than ${MOST} characters, or has a character that is not visible ASCII.`,
+      "Copy it again from your identity provider's settings.",
     );
   }
   const address = checkIssuerAddress(issuer);
@@ -70,16 +70,16 @@ export function readOidcSettings(environment: Environment): Result<OidcSettings 
 }
 
 const ISSUER_HINT =
-  "Use the address that the identity provider gives as its issuer, such as `https://login.example.com/realms/main`.";
+  "Use the issuer address from your identity provider, such as `https://login.example.com/realms/main`.";
 
-/** What is wrong with an address that is asked for keys and tokens; `undefined`: nothing. */
+/** What is wrong with an address for keys and tokens; `undefined`: nothing. */
 export function checkIssuerAddress(text: string): string | undefined {
   const url = URL.parse(text);
-  if (url === null) return "it must be an address.";
+  if (url === null) return "it must be a URL.";
   const isOpen = url.protocol === "http:" && isLoopbackHost(url.hostname);
-  if (url.protocol !== "https:" && !isOpen) return "it must begin with `https://`, except on this machine.";
+  if (url.protocol !== "https:" && !isOpen) return "it must start with `https://`, except on this machine.";
   if (url.username !== "" || url.password !== "" || url.hash !== "" || url.search !== "")
-    return "it must have no user, query or fragment.";
+    return "it must not have a user, query or fragment.";
   return undefined;
 }
 
@@ -89,12 +89,12 @@ function readClient(environment: Environment): Result<OidcClient | undefined> {
   if (id !== undefined && secret !== undefined) return done({ id, secret });
   const [there, missing] = id === undefined ? [CLIENT_SECRET, CLIENT_ID] : [CLIENT_ID, CLIENT_SECRET];
   return refuseSettings(
-    `${there} is set without ${missing}.`,
-    `Set both to let people sign in on the page, or unset ${there}: tokens are taken without them.`,
+    `${there} is set, but ${missing} is missing.`,
+    `Set both to let people sign in on the page, or unset ${there}: tokens work without them.`,
   );
 }
 
-/** What is empty is not set: files for containers often name all variables. */
+/** Empty means not set: container files often list all variables. */
 function read(environment: Environment, name: string): string | undefined {
   return environment[name]?.trim() || undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * Signing in on the page by the issuer: the authorization code flow with PKCE. What binds the answer to the browser that asked
- * (state, nonce and the code's verifier) is derived from one random text in a cookie of that browser, so that any process of
- * the service can finish what another one began, and nothing is stored meanwhile.
+ * Signing in on the page through the issuer: the authorization code flow with PKCE. What binds the answer to the
+ * browser (state, nonce and code verifier) is derived from one random string in a cookie, so that any process of the
+ * service can finish what another started, and nothing is stored in between.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { done, type Refused, type Result } from "@metier/base/result";
@@ -11,7 +11,7 @@ import { fetchBounded, IssuerUnavailable, type OidcIssuer } from "./oidc-issuer.
 import { checkIssuerAddress, type OidcClient } from "./oidc-settings.ts";
 import { refuseForNow } from "./oidc-tokens.ts";
 
-/** From the way to the issuer until the way back. */
+/** From leaving for the issuer until coming back. */
 export const BOUND_SECONDS = 600;
 const COOKIE_TEXT = /^([0-9a-z]{6,10})\.[A-Za-z0-9_-]{43}$/;
 const TIMEOUT_MS = 10_000;
@@ -23,7 +23,7 @@ interface FlowParts {
 }
 
 export interface OidcSignIn {
-  /** `cookie`: to be kept by the browser until it comes back. */
+  /** `cookie`: the browser keeps it until it comes back. */
   begin(
     redirect: string,
   ): Promise<Result<{ readonly location: string; readonly cookie: string }, HttpRefusal>>;
@@ -87,7 +87,7 @@ async function authorizationAddress(
   return address.href;
 }
 
-/** The code becomes an ID token, whose signature is checked although it comes straight from the issuer. */
+/** Exchanges the code for an ID token, whose signature is checked although it comes straight from the issuer. */
 async function exchange(
   { client: { id, secret }, issuer }: FlowParts,
   answer: URLSearchParams,
@@ -116,22 +116,22 @@ async function exchange(
   });
   await oauth.validateApplicationLevelSignature(server, response, request);
   const claims = oauth.getValidatedIdTokenClaims(tokens);
-  if (claims === undefined) throw new Error("The issuer gave no ID token.");
+  if (claims === undefined) throw new Error("The identity provider returned no ID token.");
   return claims;
 }
 
-/** Each of them other, and none leads to another or to the cookie. */
+/** All different, and none reveals another or the cookie. */
 function bind(cookie: string, purpose: "state" | "nonce" | "verifier"): string {
   return createHmac("sha256", cookie).update(`metier oidc ${purpose}`).digest("base64url");
 }
 
 function refuseUnbound(): Refused<HttpRefusal> {
   const minutes = BOUND_SECONDS / 60;
-  const message = `This is not the end of a sign-in that this browser began within the last ${minutes} minutes.`;
-  return refuse(401, "sign_in_unbound", message, "Begin again at `/v1/sign-in/oidc`.");
+  const message = `This browser did not start a sign-in within the last ${minutes} minutes.`;
+  return refuse(401, "sign_in_unbound", message, "Start again at `/v1/sign-in/oidc`.");
 }
 
 function refuseFailed(): Refused<HttpRefusal> {
-  const message = "The identity provider did not sign you in, or not in a way that can be checked.";
-  return refuse(401, "sign_in_failed", message, "Begin again at `/v1/sign-in/oidc`.");
+  const message = "The identity provider did not sign you in, or its answer could not be verified.";
+  return refuse(401, "sign_in_failed", message, "Start again at `/v1/sign-in/oidc`.");
 }

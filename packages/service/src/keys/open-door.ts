@@ -1,4 +1,4 @@
-/** Who gets in: by a key, by a token of the issuer, or by a cookie that stands for either. */
+/** Who gets in: with a key, with a token of the issuer, or with a cookie that stands for either. */
 import { isLoopbackHost } from "@metier/base/net";
 import { done } from "@metier/base/result";
 import type { RecordStore } from "@metier/durable";
@@ -24,9 +24,9 @@ interface DoorParts {
   onFailure(): void;
 }
 
-/** How people sign in on the page by the issuer. */
+/** How people sign in on the page through the issuer. */
 interface PageSignIn extends OidcSignIn {
-  /** Who somebody is, by what the issuer says about them. */
+  /** Who someone is, by what the issuer says about them. */
   readPerson(claims: Readonly<Record<string, unknown>>): ReturnType<typeof readPerson>;
 }
 
@@ -36,7 +36,7 @@ export interface ServiceDoor {
   readonly tenants: TenantStore;
   readonly people: Pseudonyms;
   readonly authenticate: Authenticator;
-  /** Absent: the page takes keys only. */
+  /** Absent: the page only takes keys. */
   readonly oidc?: PageSignIn | undefined;
   /** Whether only this machine reaches the service. */
   readonly isOnLoopback: boolean;
@@ -77,7 +77,9 @@ export function openDoor(parts: DoorParts): ServiceDoor {
   };
 }
 
-/** Whoever goes on for long is asked for more than the key: the cookie, the token's time, the tenant and the person. */
+/**
+ * Long-lasting requests are checked for more than the key: the cookie, the token's expiry, the tenant and the person.
+ */
 function watchKeys(
   stored: KeyStore,
   { signIns, tenants, people }: Pick<ServiceDoor, "signIns" | "tenants" | "people">,

@@ -1,6 +1,6 @@
 /**
- * People in the audit log. A line can never be changed, so it has a random pseudonym instead of a name; which person that is
- * stands in two records, which go when the person is deleted. What is left then leads to nobody.
+ * People in the audit log. A line can never be changed, so it has a random pseudonym instead of a name; two records say
+ * which person that is, and are deleted with the person. What remains then leads to nobody.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { isJsonObject, type Json } from "@metier/base/json";
@@ -16,7 +16,7 @@ const PATTERN = /p_[0-9a-f]{16}/g;
 
 interface PersonBody {
   readonly pseudonym: string;
-  /** Everything of them is being removed. */
+  /** All their data is being removed. */
   readonly isLeaving?: boolean | undefined;
 }
 
@@ -25,20 +25,20 @@ const nameShape = recordShape<{ readonly userId: string }>({ userId: textShape }
 
 interface Person {
   readonly pseudonym: string;
-  /** Everything of them is being removed: nothing new is done for them. */
+  /** All their data is being removed: nothing new is done for them. */
   readonly isLeaving: boolean;
 }
 
 export interface Pseudonyms {
-  /** The person, made known if they are not yet. */
+  /** The person, added if new. */
   meet(tenant: string, userId: string): Promise<Person>;
-  /** `undefined`: nobody of this id was ever here, or they were deleted. */
+  /** `undefined`: nobody with this id was ever here, or they were deleted. */
   find(tenant: string, userId: string): Promise<Person | undefined>;
-  /** From now on they are leaving. Somebody who has left already stays unknown. */
+  /** From now on they are leaving. Someone who has already left stays unknown. */
   dismiss(tenant: string, userId: string): Promise<void>;
-  /** Nobody can tell any more who a pseudonym was. */
+  /** Nobody can tell anymore who a pseudonym was. */
   forget(tenant: string, userId: string): Promise<void>;
-  /** The same with names in place of the pseudonyms that are known. */
+  /** The same with names instead of known pseudonyms. */
   show<Value extends Json>(tenant: string, value: Value): Promise<Value>;
 }
 
@@ -79,20 +79,20 @@ export function openPseudonyms(records: RecordStore): Pseudonyms {
   };
 }
 
-/** Its way back first: whoever writes a pseudonym into the audit log can always be told apart by it. */
+/** The way back is stored first: every pseudonym in the audit log can be resolved. */
 async function makePerson(records: RecordStore, tenant: string, userId: string): Promise<Person> {
   const pseudonym = `p_${randomBytes(8).toString("hex")}`;
   const wayBack = { tenant, kind: PSEUDONYM, id: pseudonym };
   await records.put(wayBack, { userId }, 0);
   if (await records.put(personKey(tenant, userId), { pseudonym }, 0)) return { pseudonym, isLeaving: false };
-  await records.delete(wayBack); // Somebody else has met them at the same time.
+  await records.delete(wayBack); // Someone else added them at the same time.
   const stored = await records.get(personKey(tenant, userId));
   const body = stored && fitShape(personShape, stored.body);
   if (body === undefined) return makePerson(records, tenant, userId);
   return { pseudonym: body.pseudonym, isLeaving: body.isLeaving === true };
 }
 
-/** All pseudonyms are looked through: a process that was killed may have left one that nothing leads to. */
+/** All pseudonyms are checked: a killed process may have left one that nothing leads to. */
 async function forgetPerson(records: RecordStore, tenant: string, userId: string): Promise<void> {
   const isOwn = ({ body }: StoredRecord): boolean => body.userId === userId;
   const own = await findRecords(records, { tenant, kind: PSEUDONYM }, isOwn);

@@ -1,6 +1,7 @@
 /**
- * Guessing keys is slow: after so many wrong ones from an address within a minute, that address is not asked further. A
- * credential that has signed in from there before goes on, so that one bad neighbour behind the same address shuts nobody out.
+ * Slows down key guessing: after too many wrong keys from an address within a minute, that address is blocked. A
+ * credential that has signed in from there before still works, so that one bad neighbor behind the same address locks
+ * nobody out.
  */
 import { createHash } from "node:crypto";
 import { dropOldest } from "@metier/base/turns";

@@ -1,7 +1,7 @@
 /**
- * People who signed in with a browser. A cookie with a random id stands for their key, so that no key lies in a browser; of
- * the id only its SHA-256 is stored, with the id of the key, or with what the issuer of an OIDC sign-in has said about them.
- * They outlive a restart, and end when nobody uses them for a while.
+ * People who signed in with a browser. A cookie with a random id stands for their key, so that no key is in the
+ * browser; only the id's SHA-256 is stored, with the key's id or what the OIDC issuer said about them. Sign-ins survive
+ * a restart, and end after a while without use.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { isSameSecret } from "@metier/base/digest";
@@ -18,7 +18,7 @@ const IDLE_MS = 12 * 3_600_000;
 /** Not every request is worth a write. */
 const NOTE_EVERY_MS = 60_000;
 
-/** Somebody whom the issuer of an OIDC sign-in vouched for, until then. */
+/** Someone whom the issuer of an OIDC sign-in vouched for, until then. */
 interface VouchedPerson {
   readonly userId: string;
   readonly role: KeyRole;
@@ -29,7 +29,7 @@ interface VouchedPerson {
 interface SignInBody {
   readonly keyId: string;
   readonly usedAt: number;
-  /** Of a key that is not stored: what shows that it is still the same one. */
+  /** For a key that isn't stored: proves that it is still the same one. */
   readonly proof?: string | undefined;
   readonly vouched?: VouchedPerson | undefined;
 }
@@ -46,19 +46,19 @@ const bodyShape = recordShape<SignInBody>(
 );
 
 export interface SignIn {
-  /** Public: nobody gets from it to the cookie. */
+  /** Public: it doesn't reveal the cookie. */
   readonly id: string;
   readonly tenant: string;
   readonly keyId: string;
-  /** What a change must bring, besides the cookie. */
+  /** What a change needs besides the cookie. */
   readonly csrf: string;
-  /** Of somebody without a key. */
+  /** For someone without a key. */
   readonly vouched?: VouchedPerson | undefined;
-  /** Whether this is the text of the key that was signed in with, of one that is not stored. */
+  /** Whether this is the text of the key that was signed in with, if it isn't stored. */
   isSameKey(text: string): boolean;
 }
 
-/** What a sign-in stands for, beside a key that is stored. */
+/** What a sign-in stands for besides a stored key. */
 export interface SignInGrounds {
   /** The text of a key that the key store does not have. */
   readonly unstored?: string | undefined;
@@ -66,19 +66,19 @@ export interface SignInGrounds {
 }
 
 export interface SignIns {
-  /** The cookie is given once. */
+  /** The cookie is returned once. */
   begin(
     identity: Pick<Identity, "tenant" | "keyId">,
     now: number,
     grounds?: SignInGrounds,
   ): Promise<SignIn & { readonly cookie: string }>;
-  /** `undefined`: there is none, it was ended, or nobody has used it for too long. Finding it is using it. */
+  /** `undefined`: there is none, it was ended, or it was idle for too long. Finding it counts as use. */
   find(cookie: string, now: number): Promise<SignIn | undefined>;
   isOpen(signIn: Pick<SignIn, "id" | "tenant">, now: number): Promise<boolean>;
   end(signIn: Pick<SignIn, "id" | "tenant">): Promise<void>;
-  /** Those of this user, with whichever of these keys. */
+  /** This user's sign-ins, with any of these keys. */
   forgetUser(tenant: string, userId: string, keyIds: readonly string[]): Promise<void>;
-  /** Those that nobody has used for too long. */
+  /** Those that were idle for too long. */
   forgetIdle(now: number): Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export function openSignIns(records: RecordStore): SignIns {
       const stored = await forAllTenants(() => records.find(KIND, digestOf(cookie)));
       const body = read(stored, now);
       if (stored === undefined || body === undefined) return undefined;
-      // Of two requests at once, one notes it: that is enough.
+      // If two requests come at once, one of them notes it: that is enough.
       if (now - body.usedAt >= NOTE_EVERY_MS) {
         const noted = { ...stored.body, usedAt: now };
         await forTenant(stored.tenant, () => records.put(stored, noted, stored.revision));
@@ -150,7 +150,7 @@ function digestOf(cookie: string): string {
   return createHash("sha256").update(cookie).digest("hex");
 }
 
-/** Nobody makes it without the cookie, nor gets the cookie from it. */
+/** It can't be made without the cookie, and doesn't reveal it. */
 function bind(cookie: string, text: string): string {
   return createHmac("sha256", cookie).update(text).digest("base64url");
 }

@@ -1,6 +1,6 @@
 /**
- * Whose models a tenant's runs use: its own providers', and those of the machine if the platform's admins say so. The keys
- * of the machine are for the tenant `default` alone unless they do.
+ * Whose models a tenant's runs use: its own providers', and the machine's if the platform's admins allow it. Otherwise,
+ * the machine's keys are only for the tenant `default`.
  */
 import type { RecordStore, StoredRecord } from "@metier/durable";
 import { addressOfKind, type OwnModels, type OwnProvider } from "@metier/run/model";
@@ -14,16 +14,16 @@ const KIND = "model-access";
 const ID = "home";
 
 export const NO_MODEL_HINT =
-  "Add a provider with your own key (`PUT /v1/secrets/{name}`, then `PUT /v1/providers/{name}`), or ask an admin of the whole service for its models.";
+  "Add a provider with your own key (`PUT /v1/secrets/{name}`, then `PUT /v1/providers/{name}`), or ask an admin of the whole service for access to its models.";
 
-/** By the word of the platform's admins, or by default. */
+/** As set by the platform's admins, or by default. */
 export async function usesHomeModels(records: RecordStore, tenant: string): Promise<boolean> {
   const stored = await records.get({ tenant, kind: KIND, id: ID });
   const { usesHomeModels: told } = stored?.body ?? {};
   return typeof told === "boolean" ? told : tenant === DEFAULT_TENANT;
 }
 
-/** `by.tenant` is the tenant that is told of. */
+/** `by.tenant` is the tenant that it is about. */
 export async function setHomeModels(records: RecordStore, by: Actor, told: boolean): Promise<StoredRecord> {
   const key = { tenant: by.tenant, kind: KIND, id: ID };
   const body = { usesHomeModels: told };
@@ -31,11 +31,11 @@ export async function setHomeModels(records: RecordStore, by: Actor, told: boole
     const before = await records.get(key);
     const line = tellOf(by, "models.changed", ID, body);
     const stored = await records.put(key, body, before?.revision ?? 0, line);
-    if (stored !== undefined) return stored; // Otherwise somebody else did, at the same time: the later one counts.
+    if (stored !== undefined) return stored; // Otherwise someone else did it at the same time: the later one counts.
   }
 }
 
-/** Whether its runs can have any model: without one nothing needs to be started. */
+/** Whether its runs can have any model: without one, nothing needs to start. */
 export async function hasModels(records: RecordStore, tenant: string): Promise<boolean> {
   return (await usesHomeModels(records, tenant)) || (await listProviders(records, tenant)).length > 0;
 }
@@ -45,7 +45,7 @@ interface StoredModels {
   readonly home: OwnModels["home"];
 }
 
-/** What a tenant's runs may ask, as it is now. */
+/** What a tenant's runs may use now. */
 export async function readOwnModels(records: RecordStore, tenant: string): Promise<StoredModels> {
   const [providers, isAllowed] = await Promise.all([
     listProviders(records, tenant),
@@ -55,7 +55,10 @@ export async function readOwnModels(records: RecordStore, tenant: string): Promi
   return { providers, home: isAllowed ? ofHome : "none" };
 }
 
-/** For a run that is advanced now, with the secrets of its tenant. `undefined`: all that the machine has, and nothing else. */
+/**
+ * For a run that is being advanced, with its tenant's secrets. `undefined`: everything the machine has, and nothing
+ * else.
+ */
 export function openOwnModels(
   { providers, home }: StoredModels,
   secrets: Readonly<Record<string, string>>,
@@ -69,12 +72,12 @@ export function openOwnModels(
   };
 }
 
-/** Where it is asked: a tenant's address, or its kind's own, whatever the environment of the service says. */
+/** Its address: the tenant's, or the default for its kind, whatever the service's environment says. */
 export function addressOf({ kind, baseUrl }: Pick<StoredProvider, "kind" | "baseUrl">): string | undefined {
   return baseUrl ?? addressOfKind(kind);
 }
 
-/** One whose secret is gone is left out: it could not be asked. */
+/** A provider whose secret is gone is left out: it couldn't be used. */
 function openProvider(
   { name, kind, baseUrl, secret, models, inputPrice, outputPrice }: StoredProvider,
   secrets: Readonly<Record<string, string>>,

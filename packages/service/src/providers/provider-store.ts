@@ -1,4 +1,4 @@
-/** Model providers of tenants, as records. The key of one is a secret of its tenant and is named here, never written. */
+/** Tenants' model providers, as records. A provider's key is a secret of its tenant: it is named here, never stored. */
 import { type JsonObject, presentFields } from "@metier/base/json";
 import {
   choiceShape,
@@ -38,7 +38,7 @@ export interface StoredProvider extends ProviderBody {
 
 const price = testedShape(
   (value): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0,
-  "a number from 0",
+  "a number of 0 or more",
 );
 
 export const providerShape = tableShape<ProviderBody>(
@@ -65,7 +65,7 @@ const storedShape = recordShape<ProviderBody>(
   ["baseUrl", "secret", "models", "inputPrice", "outputPrice"],
 );
 
-/** Names that mean something already; a kind is the name of a provider of that kind alone. */
+/** Names with another meaning; a kind can only name a provider of that kind. */
 export function isTakenName(name: string, kind: OwnProviderKind): boolean {
   if (name === kind) return false;
   return ["default", "inherit", ...MODEL_PROVIDERS].includes(name) || Object.hasOwn(BUILT_IN_ALIASES, name);

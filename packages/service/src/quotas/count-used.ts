@@ -1,4 +1,4 @@
-/** What a tenant uses of its quotas now. */
+/** A tenant's current usage of its quotas. */
 import type { DurableStatus } from "@metier/durable";
 import type { ApiQuotas } from "../api-operate.ts";
 import type { ServiceContext } from "../service-context.ts";

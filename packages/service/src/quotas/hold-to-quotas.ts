@@ -1,4 +1,4 @@
-/** What a new run is held to: what its tenant and its user may start, and what is left of their day for it. */
+/** The limits of a new run: what its tenant and user may start, and what is left of their day. */
 import { isJsonObject, type Json, type JsonObject, presentFields } from "@metier/base/json";
 import type { DurableRun, QuotaFull, RunEngine, RunQuotas, StartQuotas } from "@metier/durable";
 import type { ViewLimits } from "@metier/runtime";
@@ -14,9 +14,9 @@ interface QuotaOwner {
 }
 
 interface HeldRun {
-  /** Counted where the run is written. Absent: nothing is limited. */
+  /** Counted where the run is created. Absent: unlimited. */
   readonly quotas?: RunQuotas | undefined;
-  /** The most that this run may use. Absent: as much as it needs. */
+  /** The most this run may use. Absent: as much as it needs. */
   readonly left?: SpendingLeft | undefined;
 }
 
@@ -26,7 +26,7 @@ interface SpendingLeft {
 }
 
 const DAY_MS = 86_400_000;
-/** Where room comes when a run ends, which nobody can foretell. */
+/** If room depends on a run ending, which nobody can predict. */
 const AGAIN_MS = 10_000;
 
 export async function findQuotas(context: ServiceContext, owner: QuotaOwner): Promise<HeldRun> {
@@ -43,7 +43,7 @@ function startQuotas(limits: ApiQuotaLimits): StartQuotas | undefined {
   return Object.keys(quotas).length === 0 ? undefined : quotas;
 }
 
-/** A run that is started with a little left may not use more than that. */
+/** A run started with a little left may not use more than that. */
 async function countLeft(
   context: ServiceContext,
   owner: QuotaOwner,
@@ -59,7 +59,7 @@ async function countLeft(
   });
 }
 
-/** Where nothing is left, the run is not started at all. */
+/** If nothing is left, the run isn't started at all. */
 function leastAbove0(...pairs: readonly (readonly [number | undefined, number])[]): number | undefined {
   const left = pairs.flatMap(([most, used]) => (most === undefined ? [] : [most - used]));
   const least = Math.min(...left);
@@ -71,7 +71,7 @@ interface Spent {
   readonly cost: number;
 }
 
-/** By runs of this day (UTC) that have ended, as the journal counts it. */
+/** By runs of this day (UTC) that have ended, as counted by the journal. */
 export async function countSpent(
   { journal, now }: Pick<ServiceContext, "journal" | "now">,
   tenant: string,
@@ -92,10 +92,10 @@ export async function countSpent(
 }
 
 const WORDS: Readonly<Record<keyof StartQuotas, { readonly code: string; readonly what: string }>> = {
-  startsPerMinute: { code: "quota_starts_per_minute", what: "runs started within a minute" },
-  openRuns: { code: "quota_open_runs", what: "runs that have not ended" },
-  tokensPerDay: { code: "quota_tokens_per_day", what: "tokens of today (UTC)" },
-  costPerDay: { code: "quota_cost_per_day", what: "cost of today (UTC)" },
+  startsPerMinute: { code: "quota_starts_per_minute", what: "runs started per minute" },
+  openRuns: { code: "quota_open_runs", what: "unfinished runs" },
+  tokensPerDay: { code: "quota_tokens_per_day", what: "tokens per day (UTC)" },
+  costPerDay: { code: "quota_cost_per_day", what: "cost per day (UTC)" },
 };
 
 export function refuseQuota(context: ServiceContext, full: QuotaFull): ReturnType<typeof refuseUntil> {
@@ -106,21 +106,21 @@ export function refuseQuota(context: ServiceContext, full: QuotaFull): ReturnTyp
   const whose = of === "tenant" ? "Your tenant" : "This user";
   const refusal: Pick<HttpRefusal, "code" | "message" | "hint"> = {
     code,
-    message: `${whose} has used up its quota: ${used} of ${most} (${what}).`,
+    message: `${whose} has used up its quota of ${what}: ${used} of ${most}.`,
     hint:
       retryAt === undefined
-        ? "Try again when a run has ended; an admin can raise the quota."
-        : "Try again at `retryAt`; an admin can raise the quota.",
+        ? "Try again when a run has ended, or ask an admin to raise the quota."
+        : "Try again at `retryAt`, or ask an admin to raise the quota.",
   };
   return refuseUntil(retryAt ?? now + AGAIN_MS, now, refusal);
 }
 
-/** As it is written beside the order, for whoever advances the run. */
+/** As stored next to the order, for whoever advances the run. */
 export function writeLeft({ left }: HeldRun): JsonObject | undefined {
   return left && Object.keys(left).length > 0 ? presentFields({ ...left }) : undefined;
 }
 
-/** The same as limits of whatever advances it; what was recorded of the run before counts. */
+/** The same as limits for whoever advances it; earlier usage of the run counts. */
 export function readLeft(run: DurableRun): Partial<ViewLimits> | undefined {
   const { left } = pinnedOf(run);
   if (!isJsonObject(left)) return undefined;
@@ -130,7 +130,7 @@ export function readLeft(run: DurableRun): Partial<ViewLimits> | undefined {
   return presentFields({ maxTotalTokens: told(tokens), maxTotalCost: told(cost) });
 }
 
-/** How many runs are worked on at the same time is kept by the engine. */
+/** The engine limits how many runs are in progress at the same time. */
 export function limitEngine(
   engine: Pick<RunEngine, "limit">,
   tenant: string,
@@ -141,7 +141,7 @@ export function limitEngine(
   return engine.limit(tenant, presentFields({ perTenant, perUser }));
 }
 
-/** At a start: a process may have been killed between a change of quotas and what the engine was told of it. */
+/** At startup: a process may have been killed between changing quotas and telling the engine. */
 export async function limitEngineForAll({ records, engine }: ServiceContext): Promise<void> {
   const stored = await records.listAll(QUOTA_KIND);
   for (const tenant of new Set(stored.map((record) => record.tenant))) {

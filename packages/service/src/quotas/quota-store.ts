@@ -1,6 +1,6 @@
 /**
- * Quotas as they are kept: of a tenant as a whole, which the platform's admins set, and of its users, which its own admins
- * set. Two records, so that neither can be written by way of the other; both are read at once.
+ * Stored quotas: of a tenant as a whole, set by the platform's admins, and of its users, set by its own admins. Two
+ * records, so that neither can be written through the other; both are read together.
  */
 import type { JsonObject } from "@metier/base/json";
 import { fitShape, mapShape, recordShape, type Shape, tableShape, testedShape } from "@metier/base/shape";
@@ -12,7 +12,7 @@ export const QUOTA_KIND = "quotas";
 const OF_TENANT = "tenant";
 const OF_USERS = "users";
 
-/** Of the users of a tenant: each of them, and those who are named. */
+/** For a tenant's users: each of them, and exceptions. */
 export type QuotasForUsers = Pick<ApiQuotas, "eachUser" | "users">;
 
 export type StoredQuotas = Omit<ApiQuotas, "used">;
@@ -20,16 +20,16 @@ export type StoredQuotas = Omit<ApiQuotas, "used">;
 function wholeFrom(least: number): Shape<number> {
   return testedShape(
     (value): value is number => Number.isSafeInteger(value) && Number(value) >= least,
-    `a whole number from ${least}`,
+    `a whole number of ${least} or more`,
   );
 }
 
 const amount = testedShape(
   (value): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0,
-  "a number from 0",
+  "a number of 0 or more",
 );
 
-/** 0 allows nothing. Of runs at the same time it would keep those that are there waiting for ever. */
+/** 0 allows nothing. For concurrent runs, it would make existing ones wait forever. */
 export const limitsShape = tableShape<ApiQuotaLimits>({
   concurrentRuns: wholeFrom(1),
   openRuns: wholeFrom(0),
@@ -50,12 +50,12 @@ export async function readQuotas(records: RecordStore, tenant: string): Promise<
   };
 }
 
-/** What holds for one user. */
+/** What applies to one user. */
 export function limitsOfUser({ eachUser, users }: QuotasForUsers, userId: string): ApiQuotaLimits {
   return (Object.hasOwn(users, userId) ? users[userId] : undefined) ?? eachUser;
 }
 
-/** `by.tenant` is the tenant that they are for: what was done to it stands in its own log. */
+/** `by.tenant` is the tenant they are for: the change is in its own log. */
 export function writeTenantQuotas(
   records: RecordStore,
   by: Actor,
@@ -64,7 +64,7 @@ export function writeTenantQuotas(
   return write(records, by, OF_TENANT, { ...limits }, { ...limits });
 }
 
-/** Who is named stands in the record alone: people are not told of by name in the log. */
+/** Only the record has the names: people don't appear by name in the log. */
 export function writeUserQuotas(
   records: RecordStore,
   by: Actor,
@@ -75,7 +75,7 @@ export function writeUserQuotas(
   return write(records, by, OF_USERS, body as unknown as JsonObject, detail);
 }
 
-/** Of a user who is deleted. */
+/** For a user who is deleted. */
 export async function forgetUserQuotas(records: RecordStore, tenant: string, userId: string): Promise<void> {
   for (;;) {
     const stored = await records.get({ tenant, kind: QUOTA_KIND, id: OF_USERS });
@@ -99,6 +99,6 @@ async function write(
     const before = await records.get(key);
     const line = tellOf(by, "quotas.changed", id, detail);
     const stored = await records.put(key, body, before?.revision ?? 0, line);
-    if (stored !== undefined) return stored; // Otherwise somebody else wrote them at the same time: the later one counts.
+    if (stored !== undefined) return stored; // Otherwise someone else wrote them at the same time: the later one counts.
   }
 }

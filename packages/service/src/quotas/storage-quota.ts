@@ -1,4 +1,6 @@
-/** How much a tenant may store, for whatever stores something for it: snapshots of work folders and uploaded skills. */
+/**
+ * How much a tenant may store, for everything that stores data for it: snapshots of work folders and uploaded skills.
+ */
 import { done, type Result } from "@metier/base/result";
 import { forTenant, type RecordStore } from "@metier/durable";
 import { type HttpRefusal, refuse } from "../http/refusal.ts";
@@ -20,6 +22,11 @@ export async function checkRoom(
   if (most === undefined) return done(undefined);
   const wanted = (await used()) + more;
   if (wanted <= most) return done(undefined);
-  const message = `There is no room for it: your tenant would store ${wanted} bytes, and ${most} are allowed.`;
-  return refuse(413, "storage_full", message, "Remove what is not needed; an admin can raise the quota.");
+  const message = `Not enough storage: your tenant would use ${wanted} bytes, but only ${most} are allowed.`;
+  return refuse(
+    413,
+    "storage_full",
+    message,
+    "Delete what you do not need, or ask an admin to raise the quota.",
+  );
 }

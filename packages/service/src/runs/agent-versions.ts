@@ -1,4 +1,7 @@
-/** Agents and their versions: a version never changes, so that a run that waits for days goes on with what it was given. */
+/**
+ * Agents and their versions: a version never changes, so that a run that waits for days continues with what it was
+ * given.
+ */
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { fitShape, listShape, tableShape, testedShape } from "@metier/base/shape";
 import type { RecordStore, StoredRecord } from "@metier/durable";
@@ -8,15 +11,17 @@ import { type Actor, tellOf } from "../keys/audit-line.ts";
 const KIND = "agent";
 const PAGE = 500;
 
-/** What an agent is, in one version. */
+/** An agent, in one version. */
 export interface AgentDefinition {
   readonly instructions: string;
+  /** A name for people; absent: its name in paths. */
+  readonly title?: string | undefined;
   readonly description?: string | undefined;
   /** An alias, or `provider/model`. */
   readonly model?: string | undefined;
-  /** The only skills it carries out; absent: all. */
+  /** The only skills it runs; absent: all. */
   readonly skills?: readonly string[] | undefined;
-  /** The only tools it may call, of those that its runs may call at all; absent: all of them. */
+  /** The only tools it may call, among those its runs may call at all; absent: all of them. */
   readonly tools?: readonly string[] | undefined;
   readonly limits?: AgentLimits | undefined;
 }
@@ -36,6 +41,7 @@ const limitShape = testedShape(
 
 export const agentFields = {
   instructions: boundedText(100_000, 1),
+  title: boundedText(256, 1),
   description: boundedText(1_000),
   model: boundedText(200, 1),
   skills: listShape(boundedText(256, 1)),
@@ -58,7 +64,7 @@ export interface AgentVersion {
   readonly createdAt: number;
 }
 
-/** `name` is the newest version, `name@2` the second. An agent that was removed has none for new runs. */
+/** `name` is the newest version, `name@2` the second. A removed agent has none for new runs. */
 export async function findAgentVersion(
   records: RecordStore,
   tenant: string,
@@ -69,7 +75,7 @@ export async function findAgentVersion(
   return head && readStored(records, tenant, name, asked ?? newestOf(head));
 }
 
-/** For a run that was given this version: also when the agent was removed since. */
+/** For a run with this version: even if the agent was removed since. */
 export async function findPinnedAgent(
   records: RecordStore,
   tenant: string,
@@ -103,7 +109,7 @@ export async function listAgents(
   return (await records.list({ tenant, kind: KIND, ...page })).map(({ id }) => id);
 }
 
-/** The oldest first, from behind the version that `after` names. */
+/** Oldest first, after the version `after`. */
 export async function listVersions(
   records: RecordStore,
   tenant: string,
@@ -115,7 +121,7 @@ export async function listVersions(
   return stored.flatMap((version) => readVersion(name, version) ?? []);
 }
 
-/** Also of an agent that was removed, and of a change that was cut off; 0: there never was one. */
+/** Also for a removed agent, and an interrupted change; 0: there never was one. */
 async function lastVersion(records: RecordStore, tenant: string, name: string): Promise<number> {
   let last = 0;
   for (;;) {
@@ -126,7 +132,7 @@ async function lastVersion(records: RecordStore, tenant: string, name: string): 
   }
 }
 
-/** `isNew`: it must not be there yet; otherwise it must. `undefined`: that is not so, or somebody was faster. */
+/** `isNew`: it must not exist yet; otherwise it must. `undefined`: it doesn't, or someone else was faster. */
 export async function addVersion(
   records: RecordStore,
   by: Actor,
@@ -138,7 +144,7 @@ export async function addVersion(
   const key = { tenant, kind: KIND, id: name };
   const head = await records.get(key);
   if ((head === undefined) !== isNew) return undefined;
-  // Versions of one that was removed stay for the runs that have them, and their numbers are not given again.
+  // Versions of a removed agent stay for the runs that have them, and their numbers aren't reused.
   const last = await lastVersion(records, tenant, name);
   const stored = await records.put(
     { tenant, kind: versionKind(name), id: versionId(last + 1) },

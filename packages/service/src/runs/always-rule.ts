@@ -1,6 +1,6 @@
 /**
- * "Always" on an approval: what the run suggests as rules for such calls is written into the user's config, by the same code as
- * at a terminal. Before the answer is given, so that nobody is told of a rule that is not there.
+ * "Always" on an approval: writes the rules that the run suggests for such calls into the user's config, with the same
+ * code as in a terminal. Before the answer is stored, so that nobody is told about a missing rule.
  */
 import { done, type Result } from "@metier/base/result";
 import type { Question } from "@metier/durable";
@@ -9,12 +9,12 @@ import { type HttpRefusal, refuse, refuseRequest } from "../http/refusal.ts";
 import type { Identity } from "../keys/identity.ts";
 import type { ServiceContext } from "../service-context.ts";
 
-/** Patterns that cover the call; none where no pattern can. */
+/** Patterns that cover the call; empty if no pattern can. */
 function rulesOf({ body: { rules } }: Question): readonly string[] {
   return Array.isArray(rules) ? rules.filter((rule) => typeof rule === "string") : [];
 }
 
-/** The lines of the config that "always" would write; `undefined`: no rule can say it. */
+/** The config lines that "always" would write; `undefined`: no rule can say it. */
 export function showAlwaysRule(question: Question): string | undefined {
   const rules = rulesOf(question);
   return rules.length === 0 ? undefined : rules.map(ruleLine).join("\n");
@@ -28,17 +28,17 @@ export async function allowAlways(
   if (!rules?.mayEdit(identity)) {
     const hint =
       person === undefined
-        ? "Use a key with the scope `admin`, or approve this call alone."
-        : "Start `metier inspect --allow-edit`, or approve this call alone.";
-    return refuse(403, "rules_not_editable", "Rules of the config cannot be written from here.", hint);
+        ? "Use a key with the scope `admin`, or approve only this call."
+        : "Start `metier inspect --allow-edit`, or approve only this call.";
+    return refuse(403, "rules_not_editable", "Config rules cannot be written from here.", hint);
   }
   const patterns = rulesOf(question);
   if (patterns.length === 0) {
-    return refuseRequest('No rule of the config can say "always" to this call.', "Approve this call alone.");
+    return refuseRequest('No config rule can say "always" for this call.', "Approve only this call.");
   }
   if (question.status !== "pending") return done(undefined); // Whoever answers it is told.
   const written = await rules.allow(patterns);
   if (written.ok) return done(undefined);
-  const { message, hint = "Approve this call alone." } = written.refusal;
+  const { message, hint = "Approve only this call." } = written.refusal;
   return refuse(409, "rule_not_written", message, hint);
 }

@@ -1,6 +1,6 @@
 /**
- * An input that an approver has edited. They saw it without folders of the server and without secrets: a text that they left
- * as it was shown is the one that was asked; what only stands for something must not run as if it were that.
+ * An input edited by an approver. They saw it without the server's folders and secrets: a text they left unchanged is
+ * the original one; a placeholder must not run as if it were the real value.
  */
 import { isJsonObject, type Json } from "@metier/base/json";
 import { done, type Result } from "@metier/base/result";
@@ -27,8 +27,8 @@ export function readEditedInput(
   const found = [...marks(text, REDACTION), ...marks(text, FOLDER)].find((mark) => hidden.has(mark));
   if (found === undefined) return done(restored);
   return refuseRequest(
-    `The edited \`input\` contains \`${found}\`, which only stands for something that is not shown; the call would be made with that text itself.`,
-    "Leave that text of the input as it is shown if it stands for a folder, write the input without it, approve the call as it is, or deny it.",
+    `The edited \`input\` contains \`${found}\`, a placeholder for a value that is not shown; the call would use that text literally.`,
+    "Keep the placeholder where it was shown if it stands for a folder, remove it, approve the call unchanged, or deny it.",
   );
 }
 

@@ -1,10 +1,10 @@
-/** What a page needs to show a run without a server: the answers of the API to what it would ask, by their path. */
+/** What a page needs to show a run without a server: the API's responses to its requests, by path. */
 import type { Json, JsonObject } from "@metier/base/json";
 import type { DurableRun, JournalStore } from "@metier/durable";
 import { openProjection } from "./project-event.ts";
 import { showRun } from "./project-run.ts";
 
-/** A run that is shown in a file: its own answers, and those of the runs it started. */
+/** A run shown in a file: its own responses, and those of the runs it started. */
 export interface ExportedRun {
   readonly title: string;
   /** What the page opens, as behind its `#`. */
@@ -17,7 +17,7 @@ interface ExportSource {
   readonly hiddenFolders: readonly (readonly [folder: string, shown: string])[];
 }
 
-/** More than these make a file that no browser opens well; the log of the run has all of it. */
+/** More would make a file that browsers can't open well; the run's log has all of it. */
 const MOST_RUNS = 50;
 const MOST_EVENTS = 20_000;
 const BATCH = 500;
@@ -27,7 +27,7 @@ export async function collectRunView(source: ExportSource, run: DurableRun): Pro
   const wanted = [run];
   let left = MOST_EVENTS;
   for (const { id } of wanted) {
-    // Read again: what has ended meanwhile has its result.
+    // Read again: what has ended in the meantime has its result.
     const current = (await source.journal.get(id)) ?? run;
     const projection = await openProjection(source.journal, id, source.hiddenFolders);
     const events = await readAllEvents(source.journal, id, left);
@@ -60,7 +60,7 @@ export async function readAllEvents(
   return events;
 }
 
-/** Those that belong to the same run; another one's id in an event leads nowhere. */
+/** Those of the same run; another run's id in an event leads nowhere. */
 async function findChildren(
   { journal }: ExportSource,
   { rootId, tenant }: DurableRun,

@@ -1,6 +1,6 @@
 /**
- * A wish becomes a run: the skill and the agent are resolved and pinned, the run is written, and then it is queued. Each
- * step may be done twice without harm, so that a request that is repeated, or cut by a kill, makes one run.
+ * Turns a wish into a run: resolves and pins the skill and agent, stores the run, and then queues it. Each step can be
+ * repeated without harm, so that a repeated or interrupted request makes one run.
  */
 import { createHash } from "node:crypto";
 import { canonicalText, type Json, type JsonObject, presentFields } from "@metier/base/json";
@@ -20,7 +20,7 @@ import type { ServedSkill } from "../shelf/skill-shelf.ts";
 import { type AgentVersion, findAgentVersion } from "./agent-versions.ts";
 import { pinnedOf } from "./project-run.ts";
 
-/** What a client, a session or a schedule asks for. */
+/** A request by a client, a session or a schedule. */
 export interface RunWish {
   readonly skill: string;
   readonly message?: string | undefined;
@@ -29,35 +29,35 @@ export interface RunWish {
   /** `name`, or `name@version`. */
   readonly agent?: string | undefined;
   readonly approve?: "ask" | "allow" | undefined;
-  /** Higher ones go first among the runs of one tenant that wait. Default: 0. */
+  /** Higher ones go first among a tenant's waiting runs. Default: 0. */
   readonly priority?: number | undefined;
 }
 
-/** A message of a session: without a skill it is the next turn of a conversation with an agent. */
+/** A session's message: without a skill, it is the next turn of a conversation with an agent. */
 export interface TurnWish extends Omit<RunWish, "skill"> {
   readonly skill?: string | undefined;
   readonly session?: string | undefined;
-  /** The run of the turn before. */
+  /** The run of the previous turn. */
   readonly previous?: string | undefined;
-  /** What of the skill was approved in advance, where that was not now: see `pinApproved`. */
+  /** What was approved in advance, if not now: see `pinApproved`. */
   readonly approved?: string | undefined;
-  /** What was said before, for a skill that sees only its own run. */
+  /** Earlier messages, for a skill that only sees its own run. */
   readonly context?: string | undefined;
 }
 
-/** Whom it is for, and who asked: a key, or the schedule. */
+/** Who it is for, and who asked: a key, or the schedule. */
 export interface OrderOwner {
   readonly tenant: string;
   readonly userId?: string | undefined;
   readonly keyId: string;
-  /** Of who asked, in the audit log; absent: the key. */
+  /** The actor in the audit log; absent: the key. */
   readonly actor?: string | undefined;
 }
 
 export interface OrderedRun {
   readonly id: string;
   readonly status: DurableStatus;
-  /** `false`: an earlier request with the same idempotency key has made it. */
+  /** `false`: an earlier request with the same idempotency key made it. */
   readonly isNew: boolean;
 }
 
@@ -67,7 +67,7 @@ const idempotencyShape = recordShape<{ readonly runId: string; readonly digest: 
   digest: textShape,
 });
 
-/** How the run gets its id: a new one, one that was written elsewhere before, or the one that the key stands for. */
+/** How the run gets its id: a new one, one stored elsewhere before, or the one that the key stands for. */
 interface RunNaming {
   readonly id?: string;
   readonly idempotencyKey?: string | undefined;
@@ -84,7 +84,7 @@ export async function orderRun(
   const before = given ?? kept.value;
   const known = before === undefined ? undefined : await context.journal.get(before);
   if (known !== undefined) {
-    // It may have been written by a process that was killed before it could queue it.
+    // It may have been stored by a process that was killed before it could queue it.
     if (known.status === "queued") await queue(context, known, priorityOf(known));
     return done({ id: known.id, status: known.status, isNew: false });
   }
@@ -99,11 +99,11 @@ export async function orderRun(
 }
 
 function refuseWithoutModel(): Refused<HttpRefusal> {
-  const message = "There is no model for this run: your tenant has no provider of models.";
+  const message = "This run has no model: your tenant has no model provider.";
   return refuse(422, "no_model", message, NO_MODEL_HINT);
 }
 
-/** Written within the quotas of its tenant and its user, then queued. */
+/** Created within the quotas of its tenant and user, then queued. */
 async function createRun(
   context: ServiceContext,
   owner: OrderOwner,
@@ -138,7 +138,7 @@ function priorityOf(run: DurableRun): number | undefined {
   return typeof priority === "number" ? priority : undefined;
 }
 
-/** Skill and agent as they are now: what they become later is not this run's. */
+/** The current skill and agent: later changes don't affect this run. */
 export async function makeOrder(
   context: ServiceContext,
   owner: OrderOwner,
@@ -165,7 +165,7 @@ export async function makeOrder(
     caller,
     model: definition?.model,
     limits: definition?.limits,
-    // Of those who come from elsewhere, each is asked, whatever a skill says about its own tools.
+    // Remote callers are asked for each call, whatever a skill says about its own tools.
     approve: wish.approve === "allow" ? ("allow" as const) : person ? ("ask" as const) : ("every" as const),
   });
   const told = [definition?.instructions, wish.context].filter((text) => text !== undefined).join("\n\n");
@@ -195,7 +195,7 @@ export async function makeOrder(
   return done({ ...order, service: pinned });
 }
 
-/** The content identity of an uploaded skill; nothing for one of the server. */
+/** The content identity of an uploaded skill; nothing for the server's. */
 function pinSkill(
   skills: readonly ServedSkill[] = [],
   { skill: name, approve, approved }: TurnWish,
@@ -212,18 +212,18 @@ function pinSkill(
     skills.map((other) => other.name),
   );
   const hint = near.length > 0 ? `Did you mean ${showNames(near)}?` : "`GET /v1/skills` lists all skills.";
-  return refuse(422, "unknown_skill", `No skill is called ${showValue(name)}.`, hint);
+  return refuse(422, "unknown_skill", `There is no skill called ${showValue(name)}.`, hint);
 }
 
 const OF_SERVER = "server";
 
-/** Who may change a skill or an agent may not approve by it: other content needs another approval, or trust. */
+/** Whoever may change a skill or agent may not approve through it: new content needs a new approval, or trust. */
 function refuseOutdated(name: string): Refused<HttpRefusal> {
-  const message = `What was approved in advance has changed: \`${name}\` has other content now, which nobody has trusted.`;
-  return refuse(409, "approval_outdated", message, "Grant that version, or make the schedule again.");
+  const message = `\`${name}\` changed since it was approved in advance, and its new content is not trusted.`;
+  return refuse(409, "approval_outdated", message, "Grant that version, or create the schedule again.");
 }
 
-/** A wish that is approved in advance and carried out later: held to the skill and the agent as they are now. */
+/** A wish approved in advance and run later: pinned to the current skill and agent. */
 export async function pinApproved(
   context: ServiceContext,
   owner: OrderOwner,
@@ -247,17 +247,17 @@ async function pinAgent(
   if (reference === undefined) return done(undefined);
   const agent = await findAgentVersion(records, tenant, reference);
   if (agent === undefined) {
-    const message = `No agent is called ${showValue(reference)}, or it has no such version.`;
+    const message = `There is no agent ${showValue(reference)}, or no such version of it.`;
     const hint = "`GET /v1/agents` lists all agents; write `name` or `name@version`.";
     return refuse(422, "unknown_agent", message, hint);
   }
   const { skills } = agent.definition;
   if (skills === undefined || skill === undefined || skills.includes(skill)) return done(agent);
-  const message = `The agent \`${agent.name}\` is limited to the skills ${showNames(skills)}.`;
-  return refuse(422, "skill_not_allowed", message, "Name one of them, or another agent.");
+  const message = `The agent \`${agent.name}\` may only use the skills ${showNames(skills)}.`;
+  return refuse(422, "skill_not_allowed", message, "Choose one of them, or another agent.");
 }
 
-/** The id that the key stands for already. The same key for another wish is refused. */
+/** The id that the key already stands for. The same key for another wish is refused. */
 async function recallOrder(
   { records }: ServiceContext,
   { tenant }: OrderOwner,
@@ -272,12 +272,12 @@ async function recallOrder(
   return refuse(
     409,
     "idempotency_conflict",
-    `The idempotency key was used for another request, which made run \`${body.runId}\`.`,
+    `This idempotency key already started run \`${body.runId}\` with a different request.`,
     "Use a new `Idempotency-Key` for each different request.",
   );
 }
 
-/** The id of the run: written before the run itself, so that of two equal requests at once both name the same run. */
+/** The run's id: stored before the run itself, so that two equal simultaneous requests name the same run. */
 async function keepOrder(
   context: ServiceContext,
   owner: OrderOwner,
@@ -293,7 +293,7 @@ async function keepOrder(
   return other.ok ? done(other.value ?? runId) : other;
 }
 
-/** Of idempotency keys that nobody repeats any more. */
+/** Of idempotency keys that nobody repeats anymore. */
 export async function forgetOldOrders({ records, now }: ServiceContext, olderThanMs: number): Promise<void> {
   for (const stored of await records.listAll(IDEMPOTENCY)) {
     if (stored.createdAt < now() - olderThanMs) await records.delete(stored);

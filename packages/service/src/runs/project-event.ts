@@ -1,6 +1,6 @@
 /**
- * An event as clients of the service see it. Every event of the journal is one of theirs, so that numbers have no gaps; what
- * says something about the server (its folders, names of variables, prompts) is left out, and folders in texts are replaced.
+ * An event as the service's clients see it. Every event of the journal is included, so that numbers have no gaps; what
+ * reveals the server (folders, variable names, prompts) is left out, and folders in texts are replaced.
  */
 import { dirname, isAbsolute } from "node:path";
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
@@ -20,13 +20,13 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 
 export interface EventProjection {
   event(event: JournalEvent): Json;
-  /** The same for a text that comes in pieces. */
+  /** The same for text that arrives in pieces. */
   readonly text: Pick<PathHider, "push" | "end">;
-  /** The same for a question, a result or a file's name. */
+  /** The same for a question, a result or a file name. */
   value(value: Json): Json;
 }
 
-/** `folders`: those of the server, each with the name that clients see in its place. */
+/** `folders`: the server's, each with the name that clients see instead. */
 export async function openProjection(
   journal: Pick<JournalStore, "events">,
   runId: string,
@@ -46,7 +46,7 @@ export async function openProjection(
     if (location !== undefined) paths.hide(dirname(location), `skill:${text("skill") ?? ""}`);
     paths.hide(text("cwd"), ".");
   };
-  // The first event names the folders of the run; a stream that goes on later has not seen it.
+  // The first event names the run's folders; a stream that continues later hasn't seen it.
   learn((await journal.events(runId, 0, 1))[0]?.event);
   const value = (given: Json): Json => paths.cleanJson(given) as Json;
   return {
@@ -64,8 +64,8 @@ export async function openProjection(
 }
 
 /**
- * What the user said, as it was recorded behind the redaction gate: the order may hold a secret in the clear. Of the first call
- * of the model only, and of it the last message: before it stands what was said in earlier turns.
+ * What the user said, as recorded after the redaction gate: the order may contain a secret in plain text. Only from the
+ * model's first call, and only its last message: earlier ones are from earlier turns.
  */
 function whatWasAsked({ type, step, messages }: JsonObject): JsonObject {
   if (type !== "model-called" || step !== 1 || !Array.isArray(messages)) return {};
@@ -79,7 +79,7 @@ function whatWasAsked({ type, step, messages }: JsonObject): JsonObject {
   return parts.length === 0 ? {} : { messages: [{ role: "user", parts }] };
 }
 
-/** Of what a run was granted and used: paths on the server that are in no folder of the run say nothing to a client. */
+/** From what a run was granted and used: server paths outside of the run's folders mean nothing to a client. */
 export function withoutPlaces(value: Json): Json {
   if (Array.isArray(value))
     return value.filter((item) => typeof item !== "string" || !isAbsolute(item)).map(withoutPlaces);

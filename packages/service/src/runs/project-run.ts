@@ -1,4 +1,4 @@
-/** A run as the API shows it: its result once it has ended, and before that how it stands. */
+/** A run as the API shows it: its status, and its result once it has ended. */
 
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { type DurableRun, ENDED, type JournalStore } from "@metier/durable";
@@ -15,7 +15,7 @@ export async function summarizeRuns(
   );
 }
 
-/** The first event of a run; nothing for one that has not begun. */
+/** A run's first event; nothing if it hasn't started. */
 async function readStart(
   journal: Pick<JournalStore, "events">,
   { id, lastEvent }: DurableRun,
@@ -48,14 +48,14 @@ function summarizeRun(run: DurableRun, start: JsonObject): JsonObject {
   };
 }
 
-/** What the service wrote beside the order. */
+/** What the service stored next to the order. */
 export function pinnedOf({ order: { service } }: Pick<DurableRun, "order">): JsonObject {
   return isJsonObject(service) ? (service as JsonObject) : {};
 }
 
 const MOST_CHILDREN = 500;
 
-/** The whole result, without places of the server, with the runs it started. `id` and `status` are the journal's. */
+/** The whole result, without server paths, with the runs it started. `id` and `status` come from the journal. */
 export async function showRun(
   run: DurableRun,
   projection: EventProjection,
@@ -78,7 +78,7 @@ export async function showRun(
   };
 }
 
-/** Of a diagnostic: what it says stays, where it is on the server goes. */
+/** For a diagnostic: keeps the message, removes its place on the server. */
 function withoutPath(diagnostic: Json): Json {
   if (!isJsonObject(diagnostic)) return diagnostic;
   return Object.fromEntries(Object.entries(diagnostic).filter(([name]) => name !== "path"));

@@ -1,30 +1,33 @@
 /**
- * Who waits for something new of a run is told at once: in this process, by whatever writes to the journal. Nothing is
- * stored here; a stream that missed a notice looks into the journal by itself after a while.
+ * Notifies whoever waits for news of a run: in this process, by everything that writes to the journal. Nothing is
+ * stored; a stream that missed a notice checks the journal itself after a while.
  */
 import type { JournalStore, Question } from "@metier/durable";
 
-/** What lists must look at again. */
+/** What lists must reload. */
 export type ListChange =
   | { readonly kind: "run" | "approval"; readonly id: string; readonly runId: string }
   | { readonly kind: "catalog"; readonly tenant: string };
 
 export interface RunNotices {
-  /** Something of this run was written. */
+  /** Something about this run was written. */
   changed(runId: string): void;
-  /** The model of this run has written a piece of text. Nobody keeps it: the whole answer is in the journal when it ends. */
+  /** This run's model wrote a piece of text. It isn't stored: the whole answer is in the journal when it ends. */
   wrote(runId: string, piece: string): void;
-  /** Hears of each piece; gives what ends it. */
+  /** Receives each piece; returns a function that ends it. */
   onText(runId: string, listener: (piece: string) => void): () => void;
-  /** Resolves at the next change, after `ms`, or when the signal aborts. Ask before you read, so that nothing is missed. */
+  /**
+   * Resolves at the next change, after `ms`, or when the signal aborts. Call it before you read, so that nothing is
+   * missed.
+   */
   next(runId: string, ms: number, signal: AbortSignal): Promise<void>;
-  /** Tells whoever follows everything. */
+  /** Notifies everyone who follows all changes. */
   tell(change: ListChange): void;
-  /** Hears of each change, of all tenants; gives what ends it. */
+  /** Receives each change, of all tenants; returns a function that ends it. */
   onChange(listener: (change: ListChange) => void): () => void;
 }
 
-/** Pieces of text within this time travel together. */
+/** Pieces of text within this time are sent together. */
 const FRAME_MS = 50;
 
 export function createRunNotices(): RunNotices {

@@ -1,4 +1,4 @@
-/** Runs by what people ask for: those filters that the journal has, and those that are looked for among them here. */
+/** Searches runs: with the filters that the journal has, and those that are applied here. */
 import { isJsonObject } from "@metier/base/json";
 import type { DurableRun, DurableRunFilter, JournalStore } from "@metier/durable";
 import { pinnedOf } from "./project-run.ts";
@@ -17,11 +17,11 @@ export interface RunSearch
 
 interface FoundRuns {
   readonly runs: readonly DurableRun[];
-  /** Those before this one may fit, too. */
+  /** Runs before this one may match too. */
   readonly next?: string | undefined;
 }
 
-/** More than these are not looked at for one answer; it says where to go on. */
+/** One response checks no more than these; it says where to continue. */
 const MOST_LOOKED_AT = 20_000;
 const PAGE = 500;
 
@@ -77,7 +77,7 @@ function hasAgent(run: DurableRun, asked: string | undefined): boolean {
   return typeof agent === "string" && (agent === asked || agent.startsWith(`${asked}@`));
 }
 
-/** A run whose price is not known costs nothing that could be compared. */
+/** A run without a known price has no cost to compare. */
 function hasCost({ result }: DurableRun, least: number | undefined): boolean {
   if (least === undefined) return true;
   const cost = isJsonObject(result) ? result.cost : undefined;

@@ -1,4 +1,4 @@
-/** Runs that are shown here and belong to another process: marked where the service keeps what it knows beside an order. */
+/** Marks runs that are shown here but belong to another process, next to their order. */
 import { isJsonObject, type JsonObject } from "@metier/base/json";
 import type { DurableRun } from "@metier/durable";
 import { DEFAULT_TENANT } from "../keys/identity.ts";

@@ -1,13 +1,13 @@
 /**
- * Notices of this process, shared with others on the same store: what is written here wakes streams there, and the reverse.
- * What a model is writing is sent only for runs that somebody follows elsewhere.
+ * Shares this process's notices with others on the same store: what is written here wakes streams there, and vice
+ * versa. The text a model is writing is only sent for runs that someone follows elsewhere.
  */
 import type { BusNotice, NoticeBus } from "@metier/durable";
 import type { RunNotices } from "./run-notices.ts";
 
-/** Pieces of text within this time travel together. */
+/** Pieces of text within this time are sent together. */
 const FRAME_MS = 50;
-/** How often whoever follows a run says so, and how long that holds for its worker. */
+/** How often a follower of a run says so, and how long that lasts for its worker. */
 const WATCH_EVERY_MS = 10_000;
 const WATCHED_FOR_MS = 30_000;
 
@@ -61,7 +61,7 @@ function hear(local: RunNotices, notice: Exclude<BusNotice, { readonly kind: "wa
   else local.tell({ kind: notice.of, id: notice.id, runId: notice.runId });
 }
 
-/** Runs that somebody follows elsewhere, until nothing was heard of it for a while. */
+/** Runs that someone follows elsewhere, until nothing was heard for a while. */
 function createWatched() {
   const until = new Map<string, number>();
   return {
@@ -69,7 +69,7 @@ function createWatched() {
       const now = performance.now();
       until.delete(runId);
       until.set(runId, now + WATCHED_FOR_MS);
-      // In the order of their ends, so that those that are over come first.
+      // Ordered by their ends, so that expired ones come first.
       for (const [other, end] of until) {
         if (end > now) break;
         until.delete(other);
@@ -99,7 +99,7 @@ function createFrames(send: (runId: string, text: string) => void) {
   };
 }
 
-/** Runs that are followed here: their workers are told at once, and again for as long as it lasts. */
+/** Runs followed here: their workers are told immediately, and again as long as it lasts. */
 function createFollowing(tell: (runId: string) => void) {
   const counts = new Map<string, number>();
   const renewal = setInterval(() => {

@@ -1,6 +1,6 @@
 /**
- * Due schedules start runs. A due time is the idempotency key of its run, and only then is the next due time written: killed
- * in between, the next look finds the same due time again and the run that it made.
+ * Starts runs of due schedules. A due time is its run's idempotency key, and the next due time is stored only
+ * afterwards: if killed in between, the next check finds the same due time and the run it made.
  */
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { forTenant, type StoredRecord } from "@metier/durable";
@@ -9,9 +9,9 @@ import type { ServiceContext } from "../service-context.ts";
 import { readCron } from "./cron-times.ts";
 import { readSchedule, SCHEDULE_KIND, type Schedule } from "./schedule.ts";
 
-/** Of one schedule in one look: a server that was away for a year does not start ten thousand runs. */
+/** Per schedule and sweep: a server that was off for a year doesn't start ten thousand runs. */
 const MOST_CAUGHT_UP = 100;
-/** What is later than this was missed. */
+/** Anything later than this counts as missed. */
 const ON_TIME_MS = 60_000;
 
 export async function fireSchedules(context: ServiceContext): Promise<void> {
@@ -19,10 +19,10 @@ export async function fireSchedules(context: ServiceContext): Promise<void> {
     const schedule = readSchedule(stored);
     if (schedule === undefined || schedule.isPaused || schedule.nextAt > context.now()) continue;
     try {
-      if (!(await context.tenants.isActive(stored.tenant))) continue; // It goes with its tenant.
+      if (!(await context.tenants.isActive(stored.tenant))) continue; // It is deleted with its tenant.
       await forTenant(stored.tenant, () => fire(context, stored, schedule));
     } catch (fault) {
-      context.log.fault("schedule", fault); // One that fails keeps none of the others from their time.
+      context.log.fault("schedule", fault); // A failing schedule doesn't delay the others.
     }
   }
 }

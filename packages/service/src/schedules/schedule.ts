@@ -16,7 +16,7 @@ import type { RunWish } from "../runs/order-run.ts";
 
 export const SCHEDULE_KIND = "schedule";
 
-/** What becomes of due times that nobody was there for: one run for all of them, one for each, or none. */
+/** What to do about due times that the server missed: one run for all of them, one for each, or none. */
 export const CATCH_UP = ["one", "all", "skip"] as const;
 
 export interface Schedule {
@@ -26,7 +26,7 @@ export interface Schedule {
   readonly catchUp: (typeof CATCH_UP)[number];
   readonly isPaused: boolean;
   readonly run: RunWish;
-  /** Of a run that is approved in advance: what of its skill was. */
+  /** For a run that is approved in advance: what was approved of its skill (see `pinApproved`). */
   readonly approved?: string | undefined;
   /** Milliseconds since 1970. */
   readonly nextAt: number;
@@ -43,7 +43,7 @@ const wishShape = recordShape<RunWish>(
   {
     skill: textShape,
     message: textShape,
-    arguments: textOrShape(textShape, listShape(textShape), "a text, or a list of texts"),
+    arguments: textOrShape(textShape, listShape(textShape), "a string, or a list of strings"),
     input: jsonShape,
     agent: textShape,
     approve: choiceShape("ask", "allow"),

@@ -1,32 +1,34 @@
-/** The skills of one machine, with their content identities: computed when somebody asks, and believed for a moment. */
+/** One machine's skills with their content identities: computed on request, and cached briefly. */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { dropOldest } from "@metier/base/turns";
 import { identifyContent, type SkillContent } from "@metier/skills/trust";
 import type { ServedSkill } from "../shelf/skill-shelf.ts";
 
-/** A skill that the machine itself has. */
+/** One of the machine's own skills. */
 export interface HomeSkill extends Pick<ServedSkill, "name" | "description" | "trust"> {
-  /** Whether it can be asked for by name. */
+  /** Whether users can request it by name. */
   readonly isForUsers: boolean;
-  /** Absent: it lies in no file, so that nobody else can have it. */
+  /** Absent: the skill has no file, so no other machine can have it. */
   readonly content?: SkillContent | undefined;
 }
 
 export interface IdentifiedSkill extends HomeSkill {
   readonly content: SkillContent;
   readonly digest: string;
-  /** What its folder or file is called. */
+  /** The name of its folder or file. */
   readonly entry: string;
 }
 
-/** A content that changes is another one a moment later, which is soon enough: what is used is held to its identity. */
+/**
+ * A change is noticed a moment later. That's soon enough, because content is checked against its identity before use.
+ */
 const BELIEVED_MS = 5_000;
 const MOST_KNOWN = 2_000;
 
 export interface HomeSkills {
   list(): Promise<readonly HomeSkill[]>;
-  /** `undefined`: it is in no file, or cannot be read as a whole. */
+  /** `undefined`: it has no file, or can't be read completely. */
   identify(skill: HomeSkill): IdentifiedSkill | undefined;
 }
 
@@ -54,6 +56,6 @@ export function openHomeSkills(list: HomeSkills["list"], now: () => number): Hom
 
 function nameEntry({ form, location, directory }: SkillContent): string {
   const name = basename(form === "directory" ? directory : location);
-  // What no file system takes is told apart by what it stands for.
+  // A name that a file system may refuse is replaced by its digest.
   return /^[\w][\w. -]{0,200}$/.test(name) ? name : createHash("sha256").update(name).digest("hex");
 }

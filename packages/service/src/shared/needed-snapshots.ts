@@ -1,6 +1,6 @@
 /**
- * Which snapshots are needed: those of runs, of uploaded versions, and of skills of homes that runs were ordered with. What
- * nobody has ordered for a while and no open run names is forgotten first.
+ * Which snapshots are needed: those of runs, uploaded versions, and home skills that runs were ordered with. Skills
+ * that nobody has ordered for a while and no open run names are dropped first.
  */
 import {
   type DurableRun,
@@ -22,11 +22,11 @@ interface NeededParts {
   readonly now: () => number;
 }
 
-/** As long as ended runs are kept, which show with what they ran. */
+/** As long as ended runs are kept, because they show which skills they used. */
 const KEPT_MS = 30 * 86_400_000;
 const PAGE = 500;
 
-/** Removes what nobody needs; gives how many blobs that were. */
+/** Removes unneeded blobs; returns how many. */
 export function collectSnapshots({
   snapshots,
   now = Date.now,
@@ -58,7 +58,7 @@ async function findNeeded({ journal, records, now }: NeededParts): Promise<reado
   return [...(await journal.snapshots()), ...(await listVersionSnapshots(records)), ...kept];
 }
 
-/** What open runs name. */
+/** The lists that open runs name. */
 async function findPinned(journal: Pick<JournalStore, "list">): Promise<ReadonlySet<string>> {
   const pinned = new Set<string>();
   let before: string | undefined;

@@ -1,7 +1,7 @@
 /**
- * Which skills a run has: decided when it is ordered, and the same wherever it goes on. A run of one skill has that one; a turn
- * of a conversation has all of its tenant. The tenant `default` has the skills of the home: on one machine as they are there,
- * with others as they were published.
+ * Which skills a run has: decided when it is ordered, and the same wherever it continues. A skill's run has that one; a
+ * conversation turn has all of its tenant's. The tenant `default` has the home's skills: as they are on a single
+ * machine, and as published with several.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ export function openPins(parts: PinParts): Pick<SkillShelf, "pin" | "openPinned"
     async pin(tenant, name, listed) {
       if (tenant === DEFAULT_TENANT && !parts.isShared) return done(undefined);
       const skills = listed ?? (await list(tenant));
-      // The version of an upload stands in the order itself.
+      // For an upload, the order itself contains the version.
       if (skills.some((skill) => skill.name === name && skill.source === "upload")) return done(undefined);
       const pinned =
         tenant === DEFAULT_TENANT ? await pinHome(parts) : await pinTenant(parts, tenant, skills, name);
@@ -60,7 +60,7 @@ export function openPins(parts: PinParts): Pick<SkillShelf, "pin" | "openPinned"
   };
 }
 
-/** Everything that is enabled: also what only models use, and what one skill calls from another. */
+/** Every enabled skill, including those that only models use or that other skills call. */
 async function pinHome({ home, publisher }: PinParts): Promise<Result<readonly PinnedSkill[], HttpRefusal>> {
   const skills = (await home.list()).flatMap((skill) => home.identify(skill) ?? []);
   const published = await publisher.publish(skills);
@@ -94,7 +94,7 @@ function fromHome(
   return { name, digest, origin: "home", trust, snapshot, entry, form };
 }
 
-/** `undefined`: it was removed since. */
+/** `undefined`: it has been removed since. */
 async function openPinned(
   { contents, open }: PinParts,
   tenant: string,
@@ -115,7 +115,7 @@ function fileIn(folder: string): string {
 
 function refuseUnknown(): Result<never> {
   return refused({
-    message: "What this run may use is not known any more.",
+    message: "The record of which skills this run may use is gone.",
     hint: "Start a new run.",
   });
 }

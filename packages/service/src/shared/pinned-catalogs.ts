@@ -1,6 +1,6 @@
 /**
- * The skills that a run may use, pinned when it is ordered: a list of contents by their identity, kept once under a digest of
- * the list, which the order names. Whoever goes on with the run, on whichever machine, has exactly these skills.
+ * The skills a run may use, pinned when it is ordered: a list of content identities, stored once under the list's
+ * digest, which the order names. Whichever machine continues the run has exactly these skills.
  */
 import { createHash } from "node:crypto";
 import { canonicalText, type JsonObject, presentFields } from "@metier/base/json";
@@ -9,12 +9,12 @@ import { dropOldest } from "@metier/base/turns";
 import type { RecordStore } from "@metier/durable";
 import type { PublishedContent } from "./published-skills.ts";
 
-/** Of a home, as it was published; or uploaded by the tenant itself, of which the shelf knows the rest. */
+/** From a home, as published; or uploaded by the tenant itself, in which case the shelf knows the rest. */
 export interface PinnedSkill extends Partial<Pick<PublishedContent, "snapshot" | "entry" | "form">> {
   readonly name: string;
   readonly digest: string;
   readonly origin: "home" | "upload";
-  /** When it was ordered. Of an upload, what the shelf says later counts. */
+  /** At the time of the order. For an upload, the shelf's current value applies instead. */
   readonly trust: "trusted" | "untrusted";
 }
 
@@ -23,7 +23,7 @@ interface PinnedCatalog {
 }
 
 const KIND = "pinned-catalog";
-/** How often it is noted that somebody still orders runs with it. */
+/** How often to record that runs are still ordered with it. */
 const RENEW_MS = 86_400_000;
 const MOST_KNOWN = 1_000;
 
@@ -45,19 +45,19 @@ const catalogShape = recordShape<PinnedCatalog>({
 });
 
 interface PinnedCatalogs {
-  /** Gives the name under which an order pins it. */
+  /** Returns the name under which an order pins it. */
   keep(tenant: string, skills: readonly PinnedSkill[]): Promise<string>;
-  /** `undefined`: there is none of that name. */
+  /** `undefined`: there is none with that name. */
   read(tenant: string, id: string): Promise<readonly PinnedSkill[] | undefined>;
 }
 
 interface KnownCatalog {
   readonly skills: readonly PinnedSkill[];
-  /** When it was noted last that somebody orders runs with it. */
+  /** When it was last recorded that runs are ordered with it. */
   readonly orderedAt: number;
 }
 
-/** A list never changes under its name: what was seen of the last ones is not asked for again. */
+/** A list never changes under its name, so the most recent ones are cached. */
 export function openCatalogs(records: RecordStore, now: () => number): PinnedCatalogs {
   const known = new Map<string, KnownCatalog>();
   const remember = (name: string, catalog: KnownCatalog): void => {
@@ -95,7 +95,7 @@ function nameOf(tenant: string, id: string): string {
   return JSON.stringify([tenant, id]);
 }
 
-/** Of all tenants. */
+/** For all tenants. */
 export async function listCatalogs(records: RecordStore): Promise<readonly KeptCatalog[]> {
   const stored = await records.listAll(KIND);
   return stored.map(({ tenant, id, body, updatedAt }) => {
@@ -108,7 +108,7 @@ interface KeptCatalog {
   readonly tenant: string;
   readonly id: string;
   readonly orderedAt: number;
-  /** Of contents of homes. */
+  /** Contents from homes. */
   readonly snapshots: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Skills of a home where other machines find them: their contents among the snapshots of the tenant `default`, under their
- * identity, each with a record that keeps it from being collected. Published when somebody orders a run that may use them.
- * The same content from two homes may be two snapshots, since files have times.
+ * Publishes a home's skills for other machines: their contents are snapshots of the tenant `default`, by identity, each
+ * with a record that keeps it from being collected. Published when someone orders a run that may use them. The same
+ * content from two homes may be two snapshots, because files have times.
  */
 import { done, type Result } from "@metier/base/result";
 import { dropOldest, mapBounded } from "@metier/base/turns";
@@ -11,7 +11,7 @@ import { DEFAULT_TENANT } from "../keys/identity.ts";
 import type { SkillContents } from "../shelf/skill-contents.ts";
 import type { IdentifiedSkill } from "./home-skills.ts";
 
-/** A skill of a home, as an order names it. */
+/** A home's skill, as an order names it. */
 export interface PublishedContent {
   readonly name: string;
   readonly digest: string;
@@ -21,12 +21,12 @@ export interface PublishedContent {
 }
 
 export interface SkillPublisher {
-  /** Stores what is not stored yet. Refused: there is no room, or it cannot be read. */
+  /** Stores what isn't stored yet. Refused if storage is full or a skill can't be read. */
   publish(skills: readonly IdentifiedSkill[]): Promise<Result<readonly PublishedContent[], SnapshotRefusal>>;
 }
 
 const KIND = "published-skill";
-/** How often it is noted that somebody still orders runs of it. */
+/** How often to record that runs of it are still ordered. */
 const RENEW_MS = 86_400_000;
 const MOST_KNOWN = 5_000;
 const MOST_AT_ONCE = 4;
@@ -79,7 +79,7 @@ export function openPublisher({ records, contents, now }: PublisherParts): Skill
   };
 }
 
-/** Its time counts: `updatedAt` says when it was last ordered. */
+/** Only the time matters: `updatedAt` says when it was last ordered. */
 async function renew(records: RecordStore, skill: PublishedContent): Promise<void> {
   const key = { tenant: DEFAULT_TENANT, kind: KIND, id: skill.snapshot };
   for (;;) {
@@ -88,7 +88,7 @@ async function renew(records: RecordStore, skill: PublishedContent): Promise<voi
   }
 }
 
-/** Contents that runs may still need, each with when it was last ordered. */
+/** Contents that runs may still need, each with the time of its last order. */
 export async function listPublished(
   records: RecordStore,
 ): Promise<readonly (NeededSnapshot & { readonly orderedAt: number })[]> {
@@ -100,17 +100,12 @@ export async function forgetPublished(records: RecordStore, { tenant, name }: Ne
   await records.delete({ tenant, kind: KIND, id: name });
 }
 
-/** Without a place of the server. */
+/** The message contains no path of the server. */
 export function refusePublishing({ isFull }: SnapshotRefusal): Result<never, HttpRefusal> {
   const [status, code] = isFull ? ([413, "storage_full"] as const) : ([503, "skills_unpublished"] as const);
   const why = isFull
-    ? "the tenant `default` has stored as much as it may"
-    : "one of them cannot be read, or changes";
-  const hint = "Its admins can allow more room, or look at the skills of the server with `metier validate`.";
-  return refuse(
-    status,
-    code,
-    `The skills of the server cannot be made ready for other machines: ${why}.`,
-    hint,
-  );
+    ? "the tenant `default` has used up its storage quota"
+    : "a skill cannot be read, or keeps changing";
+  const hint = "An admin can raise the quota, or check the server's skills with `metier validate`.";
+  return refuse(status, code, `The server's skills cannot be published for other machines: ${why}.`, hint);
 }

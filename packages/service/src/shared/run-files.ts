@@ -1,6 +1,6 @@
 /**
- * The files of a run, where it may have worked on another machine: its folder here while it is worked on here, else the folder
- * as it was last stored, restored into a cache of few folders that goes with the process.
+ * The files of a run that may have worked on another machine: its folder here while it is in progress here, else the
+ * last stored folder, restored into a small cache that ends with the process.
  */
 import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,18 +10,18 @@ import { DamagedSnapshotError, type JournalStore, type SnapshotStore } from "@me
 interface RunFileParts {
   readonly journal: Pick<JournalStore, "get" | "lastSnapshot">;
   readonly snapshots: Pick<SnapshotStore, "restore">;
-  /** Made when it is missing; other processes may use it, too. */
+  /** Created if missing; other processes may use it too. */
   readonly folder: string;
-  /** Where a run works on this machine, whether it is there or not. */
+  /** Where a run works on this machine, whether or not the folder exists. */
   localFolder(runId: string): Promise<string>;
-  /** Whether this process works on the run now. */
+  /** Whether this process is working on the run now. */
   isHere(rootId: string): boolean;
-  /** How much is kept at most. Default: 4 GiB in 50 folders. */
+  /** How much the cache keeps. Default: 4 GiB in 50 folders. */
   readonly most?: { readonly bytes: number; readonly folders: number } | undefined;
 }
 
 interface RunFiles {
-  /** `undefined`: there is no such run, or what was stored of it cannot be read. */
+  /** `undefined`: there is no such run, or its stored folder can't be read. */
   find(runId: string): Promise<string | undefined>;
   close(): void;
 }
@@ -36,7 +36,7 @@ interface CachedFolder {
 export function openRunFiles(parts: RunFileParts): RunFiles {
   const { journal, snapshots, localFolder, isHere, most = MOST } = parts;
   mkdirSync(parts.folder, { recursive: true, mode: 0o700 });
-  removeAbandoned(parts.folder); // Of processes that were killed.
+  removeAbandoned(parts.folder); // Left by killed processes.
   const own = join(parts.folder, makeOwnedName());
   mkdirSync(own, { mode: 0o700 });
   const cached = new Map<string, Promise<CachedFolder>>();
@@ -49,7 +49,7 @@ export function openRunFiles(parts: RunFileParts): RunFiles {
     const kept = await Promise.all([...cached].map(async ([key, folder]) => ({ key, ...(await folder) })));
     let bytes = kept.reduce((sum, folder) => sum + folder.bytes, 0);
     let folders = kept.length;
-    // The one that was asked for last stays, however large it is.
+    // The most recently requested one stays, no matter how large it is.
     for (const { key, path, bytes: freed } of kept.slice(0, -1)) {
       if (bytes <= most.bytes && folders <= most.folders) return;
       cached.delete(key);
@@ -63,7 +63,7 @@ export function openRunFiles(parts: RunFileParts): RunFiles {
     const folder = cached.get(key) ?? restore(tenant, snapshot);
     cached.delete(key);
     cached.set(key, folder);
-    folder.catch(() => cached.delete(key)); // Whoever asked hears of it.
+    folder.catch(() => cached.delete(key)); // The caller gets the error.
     const { path } = await folder;
     await makeRoom();
     return path;
@@ -78,7 +78,7 @@ export function openRunFiles(parts: RunFileParts): RunFiles {
       try {
         return await open(run.tenant, snapshot);
       } catch (fault) {
-        if (fault instanceof DamagedSnapshotError) return undefined; // The run has no files that anybody could give.
+        if (fault instanceof DamagedSnapshotError) return undefined; // The run has no files to return.
         throw fault;
       }
     },

@@ -1,6 +1,6 @@
 /**
- * After a service has moved to a database: its uploads are stored where every machine finds them, and runs that have not
- * ended name the content of their skills, since another home may go on with them.
+ * After a service moved to a database: stores its uploads where every machine finds them, and records the skill content
+ * of unfinished runs, because another home may continue them.
  */
 import { presentFields } from "@metier/base/json";
 import {
@@ -18,12 +18,12 @@ interface ImportedParts {
   readonly journal: JournalStore;
   readonly records: RecordStore;
   readonly shelf: SkillShelf;
-  /** In the database; before any worker has the run. */
+  /** In the database, before any worker has the run. */
   changeOrders(changed: readonly ChangedOrder[]): Promise<void>;
 }
 
 const PAGE = 500;
-/** Under which the names of uploads are kept. */
+/** The record kind for the names of uploads. */
 const UPLOADS = "skill";
 
 export async function settleImport(parts: ImportedParts): Promise<void> {
@@ -37,7 +37,7 @@ export async function settleImport(parts: ImportedParts): Promise<void> {
   } while (before !== undefined);
 }
 
-/** A version that an older Metier kept in a folder is stored when it is opened. */
+/** Opening a version stores it, if an older Metier kept it in a folder. */
 async function storeUploads({ records, shelf }: ImportedParts): Promise<void> {
   for (const { tenant, id: name } of await forAllTenants(() => records.listAll(UPLOADS))) {
     await forTenant(tenant, async () => {
@@ -46,7 +46,9 @@ async function storeUploads({ records, shelf }: ImportedParts): Promise<void> {
   }
 }
 
-/** None for an upload, which names its content already; nor for a skill that is gone, which the run then says. */
+/**
+ * Returns nothing for an upload, which already names its content, or for a removed skill, which the run reports itself.
+ */
 async function pinRun({ shelf }: ImportedParts, run: DurableRun): Promise<readonly ChangedOrder[]> {
   const { id: runId, tenant, skill, order } = run;
   const pinned = pinnedOf(run);

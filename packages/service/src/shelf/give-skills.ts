@@ -1,4 +1,4 @@
-/** Skills of the server for other tenants: given by name, with the content that the server's home has now. */
+/** Gives skills of the server to other tenants: by name, with the current content of the server's home. */
 import { done, type Result } from "@metier/base/result";
 import { showValue } from "@metier/base/text";
 import type { RecordStore } from "@metier/durable";
@@ -10,11 +10,11 @@ import { keepGiven, listGiven, removeGiven, type SkillGift } from "./given-skill
 import type { ServedGift, SkillShelf } from "./skill-shelf.ts";
 
 export interface ShelfGifts {
-  /** With the content of this machine's home where that has it, else as it was last published. */
+  /** With the content of this machine's home if it has the skill, otherwise as last published. */
   list(tenant: string): Promise<readonly ServedGift[]>;
   give: SkillShelf["give"];
   takeBack: SkillShelf["takeBack"];
-  /** For a new run: where the contents of these are stored. */
+  /** For a new run: where the contents of these skills are stored. */
   publish(
     tenant: string,
     names: readonly string[],
@@ -74,7 +74,7 @@ export function openGifts({ records, home, publisher }: GiftParts): ShelfGifts {
         const skill = own.get(before.name);
         const now = skill === undefined ? done(before) : await publishOwn(skill);
         if (!now.ok) return now;
-        // For machines that do not have it.
+        // For machines that don't have it.
         if (now.value.snapshot !== before.snapshot) await keepGiven(records, tenant, now.value);
         published.push(now.value);
       }
@@ -84,7 +84,7 @@ export function openGifts({ records, home, publisher }: GiftParts): ShelfGifts {
 }
 
 function refuseUnknown(name: string): Result<never, HttpRefusal> {
-  const message = `The server has no skill called ${showValue(name)} that could be given.`;
+  const message = `The server has no skill called ${showValue(name)} to give.`;
   return refuse(
     422,
     "unknown_skill",

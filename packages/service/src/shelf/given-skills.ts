@@ -1,10 +1,10 @@
-/** Skills of the server that other tenants than its own were given: one record for each, under the tenant who has it. */
+/** The server's skills that other tenants were given: one record each, under the tenant that has it. */
 import type { JsonObject } from "@metier/base/json";
 import { choiceShape, fitShape, recordShape, textShape } from "@metier/base/shape";
 import type { NewAuditLine, RecordStore } from "@metier/durable";
 import type { PublishedContent } from "../shared/published-skills.ts";
 
-/** As it was last published, for machines whose home does not have it. */
+/** As last published, for machines whose home doesn't have it. */
 export interface SkillGift extends PublishedContent {
   readonly description: string;
   readonly trust: "trusted" | "untrusted";
@@ -35,13 +35,13 @@ export async function listGiven(records: RecordStore, tenant: string): Promise<r
   });
 }
 
-/** Of all tenants. They are kept by the tenant `default`. */
+/** For all tenants. Stored under the tenant `default`. */
 export async function listGivenSnapshots(records: RecordStore): Promise<readonly string[]> {
   const stored = await records.listAll(KIND);
   return stored.flatMap(({ body }) => fitShape(givenShape, body)?.snapshot ?? []);
 }
 
-/** Again: with the content that it has now. Whether it was new. */
+/** Giving a skill again updates its content. Returns whether it was new. */
 export async function keepGiven(
   records: RecordStore,
   tenant: string,
@@ -57,7 +57,7 @@ export async function keepGiven(
   }
 }
 
-/** Whether there was one. */
+/** Returns whether there was one. */
 export function removeGiven(
   records: RecordStore,
   tenant: string,

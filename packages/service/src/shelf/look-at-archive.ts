@@ -1,4 +1,4 @@
-/** What an uploaded archive holds: unpacked by the strict readers of `@metier/install`, and exactly one sound skill. */
+/** Checks an uploaded archive: unpacked by the strict readers of `@metier/install`, with exactly one valid skill. */
 import { done, type Result } from "@metier/base/result";
 import {
   findSourceSkills,
@@ -23,7 +23,7 @@ export interface FoundUpload extends Pick<UploadedSkill, "remarks"> {
   readonly skill: FoundSkill;
 }
 
-/** Exactly one sound skill, at the top of the archive or in its only folder. */
+/** Exactly one valid skill, at the top of the archive or in its only folder. */
 export async function lookAt(archive: Buffer, into: string): Promise<Result<FoundUpload, HttpRefusal>> {
   const unpacked = await unpackArchive(archive, into, { limits: LIMITS }).catch((fault: unknown) => {
     if (fault instanceof RefusedTree) return fault;
@@ -41,8 +41,8 @@ export async function lookAt(archive: Buffer, into: string): Promise<Result<Foun
   const { skills } = await findSourceSkills({ folder: unpacked.folder }, "standard");
   const [skill, ...others] = skills;
   if (skill === undefined || others.length > 0) {
-    const message = `The archive holds ${skills.length} skills; an upload holds one.`;
-    return refuse(422, "no_skill", message, "Pack one folder with a `SKILL.md` in it.");
+    const message = `The archive has ${skills.length} skills, but an upload must have one.`;
+    return refuse(422, "no_skill", message, "Pack one folder that contains a `SKILL.md`.");
   }
   const plain = (text: string): string => text.replaceAll(into, "");
   const errors = skill.diagnostics.filter(({ severity }) => severity === "error");
@@ -52,7 +52,7 @@ export async function lookAt(archive: Buffer, into: string): Promise<Result<Foun
       422,
       "skill_invalid",
       `The skill cannot be used. ${why.join(" ")}`,
-      "Run `metier validate` on it.",
+      "Check it with `metier validate`.",
     );
   }
   const remarks = [...unpacked.diagnostics, ...skill.diagnostics].map(({ message }) => plain(message));

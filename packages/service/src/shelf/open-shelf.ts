@@ -1,6 +1,6 @@
 /**
- * The shelf over records and contents. An upload is unpacked apart, looked at, stored, and only then known by its record; what
- * lies on this machine is fetched from there when it is needed.
+ * The shelf on records and contents. An upload is unpacked separately, checked and stored, and only then recorded;
+ * contents are fetched to this machine when needed.
  */
 import { done, type Result } from "@metier/base/result";
 import { compareText } from "@metier/base/text";
@@ -27,9 +27,9 @@ import {
 interface ShelfParts {
   readonly records: RecordStore;
   readonly contents: SkillContents;
-  /** What the machine itself has. An upload of the same name does not replace it. */
+  /** The machine's own skills. An upload with the same name doesn't replace one. */
   readonly home: HomeSkills;
-  /** Whether runs go on on machines with other homes, too. */
+  /** Whether runs can also continue on machines with other homes. */
   readonly isShared: boolean;
   readonly now: () => number;
 }
@@ -49,10 +49,12 @@ export function openSkillShelf(given: ShelfParts): SkillShelf {
     list,
     open,
     versions: async (tenant, name) => (await readVersions(records, tenant, name)).map(toServed),
-    async upload(tenant, archive, by) {
+    async upload(tenant, archive, by, named) {
       const room = contents.makeRoom();
       try {
-        return await takeIn(parts, tenant, by, await lookAt(archive, room));
+        const found = await lookAt(archive, room);
+        const isOther = found.ok && named !== undefined && found.value.skill.name !== named;
+        return isOther ? refuseOther(found.value.skill.name, named) : await takeIn(parts, tenant, by, found);
       } finally {
         contents.removeRoom(room);
       }
@@ -88,7 +90,7 @@ async function listSkills(parts: OpenedParts, tenant: string): Promise<readonly 
   return [...own, ...uploaded.flat()].sort((a, b) => compareText(a.name, b.name));
 }
 
-/** Of the server: all for the tenant whose server it is, and for others what they were given. */
+/** The server's skills: all of them for the tenant `default`, and for others those they were given. */
 async function listOwn({ home, gifts }: OpenedParts, tenant: string): Promise<readonly ServedSkill[]> {
   if (tenant === DEFAULT_TENANT) {
     const skills = (await home.list()).filter(({ isForUsers }) => isForUsers);
@@ -112,14 +114,14 @@ async function openVersion(
   const opened = await contents.open({ tenant, name, digest, snapshot });
   if (!opened.ok) return opened;
   if (snapshot === undefined) {
-    // An older version has kept it here alone. Where there is no room for it, it stays so.
+    // An older version kept it only here. If storage has no room for it, it stays only here.
     const stored = await contents.store({ tenant, name, digest });
     if (stored.ok) await rememberSnapshot(records, tenant, name, { digest, snapshot: stored.value });
   }
   return done({ name, digest, path: opened.value, isTrusted: trust === "trusted" });
 }
 
-/** The content first, its record last: a version that is known is there. */
+/** Stores the content first and its record last, so a recorded version always has its content. */
 async function takeIn(
   parts: OpenedParts,
   tenant: string,
@@ -145,7 +147,7 @@ async function takeIn(
   return done({ name, version: toServed(stored), remarks });
 }
 
-/** New runs get the newest version that was granted, or else the newest of all. */
+/** New runs get the newest granted version, or if none is granted, the newest. */
 function summarize(name: string, versions: readonly StoredVersion[]): readonly ServedSkill[] {
   const current = versions.find(({ trust }) => trust === "trusted") ?? versions[0];
   if (current === undefined) return [];
@@ -157,30 +159,40 @@ function toServed({ description: _, snapshot: __, ...version }: StoredVersion): 
   return version;
 }
 
+function refuseOther(name: string, named: string): Result<never, HttpRefusal> {
+  const message = `The uploaded skill is called \`${name}\`, not \`${named}\`.`;
+  return refuse(
+    422,
+    "other_skill",
+    message,
+    "Upload it as a skill of its own, or change the name in its `SKILL.md`.",
+  );
+}
+
 function refuseTaken(name: string): Result<never, HttpRefusal> {
   return refuse(
     409,
     "skill_taken",
-    `The server itself has a skill called \`${name}\`.`,
-    "Give the uploaded skill another name in its `SKILL.md`.",
+    `The server already has a skill called \`${name}\`.`,
+    "Rename the uploaded skill in its `SKILL.md`.",
   );
 }
 
 function refuseUploaded(name: string): Result<never, HttpRefusal> {
-  const message = `The tenant has uploaded a skill called \`${name}\` itself.`;
+  const message = `The tenant already uploaded a skill called \`${name}\`.`;
   return refuse(409, "skill_taken", message, "Remove its versions first, or give another skill.");
 }
 
 function refuseStorage(isFull: true | undefined): Result<never, HttpRefusal> {
   if (isFull) {
     const hint =
-      "Remove versions and runs that are not needed, or ask the admins of the service for more room.";
-    return refuse(413, "storage_full", "The tenant has stored as much as it may.", hint);
+      "Remove versions and runs you do not need, or ask an admin of the whole service for more storage.";
+    return refuse(413, "storage_full", "The tenant has used up its storage quota.", hint);
   }
   return refuse(
     422,
     "archive_refused",
-    "The skill cannot be stored as it is.",
-    "Look at its files and their permissions.",
+    "The skill cannot be stored.",
+    "Check its files and their permissions.",
   );
 }

@@ -1,7 +1,7 @@
 /**
- * What skills consist of, by their content identity. The truth lies among the snapshots, encrypted with the key of whose
- * skill it is; a folder of this machine holds what was used here. Whatever comes from either is hashed before it is used: a
- * content that is not what its identity says is refused, wherever it comes from.
+ * Skill contents by identity. The authoritative copy is in the snapshots, encrypted with its tenant's key; a folder on
+ * this machine caches what was used here. Contents from either are hashed before use: one that doesn't match its
+ * identity is refused.
  */
 import { copyFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -18,41 +18,44 @@ import { done, type Result, refused } from "@metier/base/result";
 import { DamagedSnapshotError, type SnapshotRefusal, type SnapshotStore } from "@metier/durable";
 import { identifyContent, identifyFolder, type SkillContent } from "@metier/skills/trust";
 
-/** A version of a skill, and whose it is. */
+/** A version of a skill, and its tenant. */
 interface ContentKey {
   readonly tenant: string;
   readonly name: string;
   /** The content identity, `sha256:…`. */
   readonly digest: string;
-  /** Of a skill from a home: what its folder or its file is called there, since that may be its name. */
+  /** For a skill from a home: the name of its folder or file there, because that may be its name. */
   readonly entry?: string | undefined;
 }
 
 interface StoredContent extends ContentKey {
-  /** Where it is stored; absent: it lies in the folder of this machine alone, as older versions left it. */
+  /** Where it is stored; absent: only in this machine's folder, as older versions left it. */
   readonly snapshot?: string | undefined;
 }
 
 export interface SkillContents {
-  /** An empty folder of one's own, until it is removed, at the latest by a later start. */
+  /** A new empty folder. Exists until it is removed, at the latest by a later start. */
   makeRoom(): string;
   removeRoom(room: string): void;
-  /** Stores a folder with this content and keeps it here; afterwards it is gone from where it was. Gives its snapshot. */
+  /** Moves a folder with this content into the cache and stores it. Returns its snapshot. */
   takeIn(key: ContentKey, folder: string): Promise<Result<string, SnapshotRefusal>>;
-  /** The folder of this machine with exactly this content. Refused: it is nowhere, or is another one than it is called. */
+  /** This machine's folder with exactly this content. Refused if it is nowhere, or doesn't match its identity. */
   open(content: StoredContent): Promise<Result<string>>;
-  /** Stores what lies here and nowhere else. */
+  /** Stores content that exists only on this machine. */
   store(key: ContentKey): Promise<Result<string, SnapshotRefusal>>;
-  /** Stores what lies elsewhere on this machine and stays there. Refused also where it is not, or not any more, this content. */
+  /**
+   * Stores content from elsewhere on this machine and leaves it there. Also refused if it isn't, or is no longer, this
+   * content.
+   */
   publish(key: ContentKey, content: SkillContent): Promise<Result<string, SnapshotRefusal>>;
-  /** From this machine. */
+  /** Only from this machine. */
   remove(key: ContentKey): void;
-  /** All of a tenant, from this machine. */
+  /** Everything of a tenant, only from this machine. */
   forget(tenant: string): void;
 }
 
 interface ContentParts {
-  /** Made when it is missing. */
+  /** Created if missing. */
   readonly folder: string;
   readonly snapshots: Pick<SnapshotStore, "take" | "restore">;
   readonly now: () => number;
@@ -60,20 +63,20 @@ interface ContentParts {
 
 const QUARANTINE = ".quarantine";
 const HOMES = ".homes";
-/** One segment of a path, and not `.` or `..`. */
+/** One path segment, but not `.` or `..`. */
 const ENTRY = /^(?!\.{1,2}$)[^/\\\0]{1,255}$/;
-/** How long a folder that was hashed is believed to be as it was. */
+/** How long a hashed folder is assumed to be unchanged. */
 const BELIEVED_MS = 10 * 60_000;
 
 export function openSkillContents({ folder, snapshots, now }: ContentParts): SkillContents {
   const quarantine = join(folder, QUARANTINE);
   mkdirSync(quarantine, { recursive: true, mode: 0o700 });
-  removeAbandoned(quarantine); // What a process that was killed had begun.
+  removeAbandoned(quarantine); // Left unfinished by a killed process.
   const believed = new Map<string, number>();
   const placeOf = ({ tenant, name, digest, entry }: ContentKey): string => {
     const version = folderName(digest.replace(":", "-"));
     if (entry === undefined) return join(folder, folderName(tenant), folderName(name), version);
-    if (!ENTRY.test(entry)) throw new Error(`\`${entry}\` is not the name of a skill's folder.`);
+    if (!ENTRY.test(entry)) throw new Error(`\`${entry}\` is not the name of a skill folder.`);
     return join(folder, HOMES, folderName(tenant), version, entry);
   };
   const makeRoom = (): string => {
@@ -123,29 +126,28 @@ export function openSkillContents({ folder, snapshots, now }: ContentParts): Ski
   };
 }
 
-/** Through a folder of one's own: what comes from elsewhere is hashed before it bears the name of a content. */
+/** Through a temporary folder: content from elsewhere is hashed before it gets the name of its identity. */
 async function fetchInto(
   snapshots: ContentParts["snapshots"],
   { tenant, name, digest, snapshot }: StoredContent,
   room: string,
   path: string,
 ): Promise<Result<string>> {
-  if (snapshot === undefined)
-    return refuseContent(name, digest, "it is not on this machine, and nowhere else");
+  if (snapshot === undefined) return refuseContent(name, digest, "neither this machine nor the store has it");
   try {
     const restored = join(room, "content");
     await snapshots.restore(snapshot, restored, { tenant });
     const found = digestOf(restored);
-    if (found !== digest) return refuseContent(name, digest, `what is stored is ${found}`);
+    if (found !== digest) return refuseContent(name, digest, `the stored content is ${found}`);
     moveInto(restored, path, digest);
     return done(path);
   } catch (fault) {
-    if (!(fault instanceof DamagedSnapshotError)) throw fault; // The store cannot be reached: the next one tries again.
+    if (!(fault instanceof DamagedSnapshotError)) throw fault; // The store is unreachable: the next caller tries again.
     return refuseContent(name, digest, sayFault(fault).replace(/\.$/, ""));
   }
 }
 
-/** The identity before and after it was read is the same, so what was read is that content. */
+/** The identity is the same before and after reading, so exactly this content was read. */
 async function publishContent(
   snapshots: ContentParts["snapshots"],
   { tenant, name, digest }: ContentKey,
@@ -159,7 +161,7 @@ async function publishContent(
     if (!stored.ok) return stored;
     const now = identifyContent(content);
     if (now.ok && now.value.digest === digest) return stored;
-    return refuseContent(name, digest, "its files were changed while they were read");
+    return refuseContent(name, digest, "its files changed while they were read");
   } finally {
     if (room !== undefined) tryToRemove(room);
   }
@@ -174,7 +176,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** What is there under that name and is not that content goes; the same content may have come from elsewhere meanwhile. */
+/** Replaces what has that name but different content. The same content may have arrived in the meantime. */
 function moveInto(from: string, target: string, digest: string): void {
   const parent = join(target, "..");
   mkdirSync(parent, { recursive: true, mode: 0o700 });
@@ -193,7 +195,7 @@ function moveInto(from: string, target: string, digest: string): void {
 
 function refuseContent(name: string, digest: string, why: string): Result<never> {
   return refused({
-    message: `The content ${digest} of the skill \`${name}\` cannot be used: ${why}.`,
-    hint: "Upload or publish that version again, or start a new run with another one.",
+    message: `Content ${digest} of the skill \`${name}\` cannot be used: ${why}.`,
+    hint: "Upload or publish that version again, or start a new run with another version.",
   });
 }

@@ -1,6 +1,5 @@
 /**
- * The skills of the service: those that the server has, those of them that other tenants were given, and versions that were
- * uploaded, each under its content identity.
+ * The service's skills: the server's, those given to other tenants, and uploaded versions, each by content identity.
  */
 import type { Result } from "@metier/base/result";
 import type { HttpRefusal } from "../http/refusal.ts";
@@ -8,7 +7,7 @@ import type { HttpRefusal } from "../http/refusal.ts";
 export interface ServedVersion {
   /** The content identity, `sha256:…`. */
   readonly digest: string;
-  /** `untrusted` until somebody grants exactly this content. */
+  /** `untrusted` until someone grants exactly this content. */
   readonly trust: "trusted" | "untrusted";
   readonly uploadedAt: number;
   readonly uploadedBy: string;
@@ -20,10 +19,12 @@ export interface ServedVersion {
 export interface ServedSkill {
   readonly name: string;
   readonly description: string;
-  /** `server`: from the catalog of a machine; other tenants than `default` were given it. `upload`: over the API. */
+  /**
+   * `server`: from a machine's catalog; tenants other than `default` were given it. `upload`: uploaded over the API.
+   */
   readonly source: "server" | "upload";
   readonly trust: "trusted" | "untrusted";
-  /** Of an upload, and of a skill that was given: the content that new runs get. */
+  /** For uploaded and given skills: the content that new runs get. */
   readonly current?: string | undefined;
 }
 
@@ -32,61 +33,69 @@ export interface ServedGift {
   readonly name: string;
   readonly description: string;
   readonly trust: "trusted" | "untrusted";
-  /** What new runs of it get now. */
+  /** The content that new runs get now. */
   readonly digest: string;
   readonly givenAt: number;
 }
 
-/** A skill on this machine, with exactly the content that it is said to have. */
+/** A skill on this machine, verified to have exactly the content of its identity. */
 export interface SkillAtHand {
   readonly name: string;
   readonly digest: string;
-  /** Its folder; of a flat skill, its file. */
+  /** Its folder; for a flat skill, its file. */
   readonly path: string;
   readonly isTrusted: boolean;
 }
 
-/** `by`: the key that asks, for the audit log, in which each change has a line. */
+/** `by`: the requesting key, for the audit log. Every change writes an audit line. */
 export interface SkillShelf {
   list(tenant: string): Promise<readonly ServedSkill[]>;
-  /** Newest first; none for a skill that was not uploaded. */
+  /** Newest first; empty for a skill that wasn't uploaded. */
   versions(tenant: string, name: string): Promise<readonly ServedVersion[]>;
-  /** The same content again is the same version. */
-  upload(tenant: string, archive: Buffer, by: string): Promise<Result<UploadedSkill, HttpRefusal>>;
+  /** Uploading the same content again gives the same version. `named`: refused if the skill has another name. */
+  upload(
+    tenant: string,
+    archive: Buffer,
+    by: string,
+    named?: string,
+  ): Promise<Result<UploadedSkill, HttpRefusal>>;
   /** `undefined`: there is no such version. */
   grant(tenant: string, name: string, digest: string, by: string): Promise<ServedVersion | undefined>;
-  /** Whether there was one. Runs that wait on it are not resumed. */
+  /** Returns whether there was one. Runs waiting on it don't resume. */
   remove(tenant: string, name: string, digest: string, by: string): Promise<boolean>;
   /**
-   * A version on this machine, fetched when it is not here yet. `undefined`: there is no such version. Refused: what is there
-   * is another content, or it is nowhere any more.
+   * A version on this machine, fetched if necessary. `undefined`: there is no such version. Refused if its content
+   * doesn't match, or isn't stored anywhere anymore.
    */
   open(tenant: string, name: string, digest: string): Promise<Result<SkillAtHand | undefined>>;
-  /** Skills of the server that a tenant was given. */
+  /** The server's skills that a tenant was given. */
   given(tenant: string): Promise<readonly ServedGift[]>;
-  /** Again: with the content that it has now. */
+  /** Giving a skill again updates its content. */
   give(tenant: string, name: string, by: string): Promise<Result<ServedGift, HttpRefusal>>;
-  /** Whether there was one. Runs that wait on it are not resumed. */
+  /** Returns whether there was one. Runs waiting on it don't resume. */
   takeBack(tenant: string, name: string, by: string): Promise<boolean>;
   /**
-   * What a new run may use, wherever it goes on: kept under the name that is given. `skill` absent: a turn of a conversation.
-   * `undefined`: nothing has to be kept, because it is an upload, or because this machine is the only one. `listed`: what
-   * `list` has just said, where somebody has asked.
+   * Stores which skills a new run may use, wherever it continues, and returns the name to find them by. Without
+   * `skill`: for a conversation turn. `undefined`: nothing needs storing, because it is an upload or this machine is
+   * the only one. `listed`: the result of `list`, if the caller already has it.
    */
   pin(
     tenant: string,
     skill: string | undefined,
     listed?: readonly ServedSkill[],
   ): Promise<Result<string | undefined, HttpRefusal>>;
-  /** What was pinned and still may be used, on this machine. Refused: a content of it is another one, or is nowhere. */
+  /**
+   * The pinned skills that may still be used, on this machine. Refused if a content doesn't match, or isn't stored
+   * anywhere.
+   */
   openPinned(tenant: string, pin: string): Promise<Result<readonly SkillAtHand[]>>;
-  /** All that this machine holds of a tenant. What is stored elsewhere is not touched. */
+  /** Removes everything that this machine has of a tenant, but nothing that is stored elsewhere. */
   forget(tenant: string): void;
 }
 
 export interface UploadedSkill {
   readonly name: string;
   readonly version: ServedVersion;
-  /** What is worth knowing about it, none of it an error. */
+  /** Remarks worth reading; none is an error. */
   readonly remarks: readonly string[];
 }

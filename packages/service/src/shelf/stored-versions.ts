@@ -1,4 +1,4 @@
-/** The records of uploaded versions: one for each name, and one for each version under its content identity. */
+/** Records of uploaded versions: one per name, and one per version by content identity. */
 import { presentFields } from "@metier/base/json";
 import { choiceShape, countShape, fitShape, recordShape, textShape } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
@@ -12,7 +12,7 @@ const MOST_VERSIONS = 1_000;
 
 export interface StoredVersion extends ServedVersion {
   readonly description: string;
-  /** Where its content is stored; absent: an older version has kept it in a folder of one machine. */
+  /** Where its content is stored; absent: an older version kept it in one machine's folder. */
   readonly snapshot?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function readVersions(
   return versions.sort((a, b) => b.uploadedAt - a.uploadedAt || compareText(a.digest, b.digest));
 }
 
-/** The version as it is stored, which may be an earlier upload of the same content. */
+/** The version as stored, which may be an earlier upload of the same content. */
 export async function addStored(
   records: RecordStore,
   tenant: string,
@@ -63,7 +63,7 @@ export async function addStored(
   return fitShape(versionShape, (await records.get(key))?.body) ?? version;
 }
 
-/** Where the content of a version is stored from now on. */
+/** Records where a version's content is now stored. */
 export async function rememberSnapshot(
   records: RecordStore,
   tenant: string,
@@ -79,7 +79,7 @@ export async function rememberSnapshot(
   }
 }
 
-/** Of all tenants: the snapshots that versions need. */
+/** For all tenants: the snapshots that versions need. */
 export async function listVersionSnapshots(records: RecordStore): Promise<readonly NeededSnapshot[]> {
   const needed: NeededSnapshot[] = [];
   for (const { tenant, id: name } of await records.listAll(KIND)) {
@@ -94,7 +94,7 @@ export async function listVersionSnapshots(records: RecordStore): Promise<readon
   return needed;
 }
 
-/** `undefined`: there is no such version. Who granted it first stays. */
+/** `undefined`: there is no such version. The first grant stays recorded. */
 export async function grantStored(
   records: RecordStore,
   tenant: string,
@@ -113,7 +113,7 @@ export async function grantStored(
   }
 }
 
-/** Whether there was one. */
+/** Returns whether there was one. */
 export async function removeStored(
   records: RecordStore,
   tenant: string,

@@ -1,7 +1,7 @@
 /**
- * Deleting a user or a tenant: everything that is theirs. It takes as long as their runs take to end, so what is to be deleted
- * is written first, and every look of the sweep goes on with it, in whichever process, until nothing is left. Each step may be
- * done twice without harm. The audit log stays, and leads to nobody any more.
+ * Deletes a user or tenant with everything they have. It takes as long as their runs take to end, so the deletion is
+ * stored first, and every sweep, in any process, continues it until nothing is left. Each step can be repeated without
+ * harm. The audit log stays, and leads to nobody anymore.
  */
 import { createHash } from "node:crypto";
 import { presentFields } from "@metier/base/json";
@@ -17,7 +17,7 @@ import { tellMachines } from "./forget-elsewhere.ts";
 import { forgetRuns } from "./forget-runs.ts";
 
 const KIND = "deletion";
-/** A request that was let in just before may still write something. */
+/** A request that was admitted just before may still write something. */
 const QUIET_MS = 2_000;
 
 interface Deletion {
@@ -26,9 +26,9 @@ interface Deletion {
   readonly userId?: string | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** Who wants it, for the audit log. */
+  /** Who requested it, for the audit log. */
   readonly by: string;
-  /** Whose audit log tells of it. */
+  /** The tenant whose audit log records it. */
   readonly toldTo: string;
   readonly subject: string;
 }
@@ -47,7 +47,7 @@ const deletionShape = recordShape<Deletion>(
 
 type Owner = Pick<Deletion, "tenant" | "userId">;
 
-/** Whether it is done already. What is deleted acts no longer when this is answered. */
+/** Whether it is already done. When this returns, what is being deleted can no longer act. */
 export async function beginDeletion(context: ServiceContext, owner: Owner, by: Actor): Promise<boolean> {
   const { tenant, userId } = owner;
   const subject = userId === undefined ? tenant : (await context.people.meet(tenant, userId)).pseudonym;
@@ -63,18 +63,18 @@ export async function beginDeletion(context: ServiceContext, owner: Owner, by: A
   const stored = await forAllTenants(async () => {
     const key = keyOf(owner);
     const begun = await context.records.put(key, presentFields({ ...deletion }), 0, line);
-    return begun ?? (await context.records.get(key)); // It is repeated, or was begun at the same time.
+    return begun ?? (await context.records.get(key)); // Requested again, or twice at the same time.
   });
   return stored === undefined || (await goOn(context, stored));
 }
 
-/** With everything that was begun and is not done. */
+/** Continues every deletion that has started and isn't done. */
 export async function goOnDeleting(context: ServiceContext): Promise<void> {
   for (const stored of await forAllTenants(() => context.records.listAll(KIND))) {
     try {
       await goOn(context, stored);
     } catch (fault) {
-      context.log.fault("deletion", fault); // The next look tries again; others are not kept waiting.
+      context.log.fault("deletion", fault); // The next sweep tries again; the others don't wait.
     }
   }
 }
@@ -95,7 +95,9 @@ async function goOn(context: ServiceContext, stored: StoredRecord): Promise<bool
   return true;
 }
 
-/** Their keys and cookies end, then what would start something new, then their runs; last who they were. */
+/**
+ * First their keys and cookies, then anything that would start something new, then their runs, and last who they were.
+ */
 async function forgetUser(
   context: ServiceContext,
   tenant: string,
@@ -119,7 +121,7 @@ async function forgetUser(
   return true;
 }
 
-/** What has the user in it. */
+/** Records that contain the user. */
 async function forgetRecords({ records }: ServiceContext, tenant: string, userId: string): Promise<void> {
   const isOwn = ({ body }: StoredRecord): boolean => body.userId === userId;
   for (const schedule of await findRecords(records, { tenant, kind: SCHEDULE_KIND }, isOwn))
@@ -132,7 +134,7 @@ async function forgetRecords({ records }: ServiceContext, tenant: string, userId
   await forgetUserQuotas(records, tenant, userId);
 }
 
-/** Nothing new is let in, then runs go, then all that lies elsewhere, then all records. */
+/** Admits nothing new, then removes runs, then everything stored elsewhere, then all records. */
 async function forgetTenant(context: ServiceContext, tenant: string, isQuiet: boolean): Promise<boolean> {
   const { tenants, records } = context;
   await tenants.close(tenant);
@@ -145,7 +147,7 @@ async function forgetTenant(context: ServiceContext, tenant: string, isQuiet: bo
   await context.engine.limit(tenant, {});
   await forTenant(tenant, () => context.forget.tenant(tenant));
   await tellMachines(context, { tenant });
-  await context.tenantKeys.destroy(tenant); // Whatever is left of it somewhere, in a backup too, is not to be read.
+  await context.tenantKeys.destroy(tenant); // Anything left somewhere, even in a backup, must be unreadable.
   await forTenant(tenant, () => records.forgetTenant(tenant));
   await forAllTenants(() => context.tidy());
   await tenants.remove(tenant);

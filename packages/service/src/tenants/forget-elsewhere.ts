@@ -1,7 +1,7 @@
 /**
- * What other machines keep of a deleted user or tenant: skills' data, accounts of capabilities, folders of runs. A record tells
- * each of them, and each forgets it within seconds, or when it is started next. The user's name in it is sealed with the key
- * of the tenant. A machine notes what it has forgotten, so that a user who came back later keeps what is new.
+ * What other machines store about a deleted user or tenant: skills' data, capability accounts, run folders. A record
+ * tells each machine, which forgets it within seconds, or at its next start. The user's name in it is sealed with the
+ * tenant's key. A machine records what it has forgotten, so that a user who returns later keeps their new data.
  */
 import { randomUUID } from "node:crypto";
 import { readBounded, writeAtomic } from "@metier/base/files";
@@ -26,7 +26,7 @@ interface Forgotten {
 
 const forgottenShape = recordShape<Forgotten>({ tenant: textShape, user: textShape }, ["user"]);
 
-/** Again: they forget it twice. */
+/** If called again, the machines forget it twice. */
 export async function tellMachines(
   { records, tenantKeys, forget }: ServiceContext,
   { tenant, userId }: { readonly tenant: string; readonly userId?: string | undefined },
@@ -41,7 +41,7 @@ export async function tellMachines(
 }
 
 interface Forgetting {
-  /** Resolves when the look that is under way has ended. */
+  /** Resolves when the check in progress has ended. */
   stop(): Promise<void>;
 }
 
@@ -73,9 +73,9 @@ async function forgetNew(context: ServiceContext, file: string): Promise<void> {
   const told = isNew.flatMap(({ body }) => fitShape(forgottenShape, body) ?? []);
   const gone = new Set(told.filter(({ user }) => user === undefined).map(({ tenant }) => tenant));
   for (const tenant of gone) await forTenant(tenant, () => context.forget.tenant(tenant));
-  // Of a tenant that is gone no user is left, nor the key that opens their names.
+  // A deleted tenant has no users left, nor the key that opens their names.
   for (const { tenant, user = "" } of told) if (!gone.has(tenant)) await forgetUser(context, tenant, user);
-  // Noted when it is gone: a machine that is killed in between does it once more.
+  // Recorded afterwards: a machine killed in between forgets it again.
   if (isNew.length > 0)
     writeAtomic(
       file,
@@ -98,7 +98,7 @@ async function forgetUser(
   });
 }
 
-/** A note that cannot be read: everything is forgotten once more. */
+/** If the note is unreadable, everything is forgotten again. */
 function readNoted(file: string): ReadonlySet<string> {
   const read = readBounded(file, MOST_NOTED_BYTES);
   return new Set(read.ok ? read.text.split("\n") : []);

@@ -1,16 +1,16 @@
 /**
- * All runs of a tenant, or of one of its users, end and are removed: from the journal last, so that a process that is killed
- * finds again what it had not removed yet.
+ * Ends and removes all runs of a tenant or one of its users: from the journal last, so that a killed process finds
+ * again what it hadn't removed.
  */
 import { type DurableRun, ENDED } from "@metier/durable";
 import type { ServiceContext } from "../service-context.ts";
 
 const PAGE = 200;
-/** In one look, which other work waits for. */
+/** Per sweep, because other work waits for it. */
 const MOST_AT_ONCE = 1_000;
-/** So long the worker that ended it may still be putting things away. */
+/** For this long, the worker that ended a run may still be cleaning up. */
 const SETTLING_MS = 500;
-/** A run that nobody has taken up to end it within this time is removed as it is. */
+/** If no worker takes up a run to end it within this time, the run is removed as it is. */
 const UNTAKEN_MS = 10_000;
 
 interface RunOwner {
@@ -18,7 +18,7 @@ interface RunOwner {
   readonly userId?: string | undefined;
 }
 
-/** Whether none is left. Those under way are cancelled, and removed by a later call. */
+/** Returns whether none is left. Runs in progress are cancelled, and a later call removes them. */
 export async function forgetRuns(context: ServiceContext, { tenant, userId }: RunOwner): Promise<boolean> {
   let isNoneLeft = true;
   let looked = 0;
@@ -55,7 +55,7 @@ async function forgetRun(
   return true;
 }
 
-/** It was cancelled and waits for a worker, which may have a long queue before it. */
+/** Cancelled, but still waiting for a worker, which may have a long queue. */
 function isUntaken({ isCancelled, status }: DurableRun, quietMs: number): boolean {
   return isCancelled && status !== "running" && quietMs >= UNTAKEN_MS;
 }

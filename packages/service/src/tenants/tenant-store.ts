@@ -1,6 +1,6 @@
 /**
- * Tenants: an id that the service makes and everything else has, and a name for people, which no other tenant has. The name is
- * taken first, with the id that goes with it, so that two who want the same name at once make one tenant.
+ * Tenants: an id that the service creates and everything else uses, and a unique name for people. The name is taken
+ * first, together with its id, so that two simultaneous requests for the same name make one tenant.
  */
 import { randomBytes } from "node:crypto";
 import { choiceShape, fitShape, recordShape, textShape } from "@metier/base/shape";
@@ -10,7 +10,7 @@ import { DEFAULT_TENANT, SYSTEM_TENANT } from "../keys/identity.ts";
 
 const KIND = "tenant";
 const NAME_KIND = "tenant-name";
-/** Of ids: no name begins so, and none of an id can be taken as a name. */
+/** The prefix of ids. No name starts with it, so no id can be taken as a name. */
 const ID_PREFIX = "t_";
 const RESERVED: ReadonlySet<string> = new Set([
   DEFAULT_TENANT,
@@ -38,19 +38,19 @@ export interface Tenant extends TenantBody {
 }
 
 export interface TenantStore {
-  /** `undefined`: another one has the name. */
+  /** `undefined`: the name is taken. */
   create(name: string, by: Actor): Promise<Tenant | undefined>;
-  /** By its id or its name. */
+  /** By its id or name. */
   find(idOrName: string): Promise<Tenant | undefined>;
-  /** In the order in which they were made, from behind the tenant `after`. */
+  /** In order of creation, starting after the tenant `after`. */
   list(page: { readonly after: string | undefined; readonly limit: number }): Promise<readonly Tenant[]>;
-  /** Whether anything may be done for it: it is there, and nobody is deleting it. */
+  /** Whether anything may be done for it: it exists and isn't being deleted. */
   isActive(id: string): Promise<boolean>;
-  /** Its keys act no longer. */
+  /** Its keys stop working. */
   close(id: string): Promise<void>;
-  /** The last of it: its name is free again. */
+  /** The last step: its name is free again. */
   remove(id: string): Promise<void>;
-  /** `default` is always there. */
+  /** `default` always exists. */
   makeDefault(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function isReservedName(name: string): boolean {
   return RESERVED.has(name.toLowerCase()) || name.toLowerCase().startsWith(ID_PREFIX);
 }
 
-/** The service's own records, whoever asks: who may ask is decided before. */
+/** Always in the service's own records; who may ask is decided earlier. */
 export function openTenantStore(records: RecordStore): TenantStore {
   const get = async (id: string): Promise<Tenant | undefined> => {
     const stored = await records.get({ tenant: SYSTEM_TENANT, kind: KIND, id });
@@ -106,7 +106,7 @@ export function openTenantStore(records: RecordStore): TenantStore {
 async function createTenant(records: RecordStore, name: string, by: Actor): Promise<Tenant | undefined> {
   const made = `${ID_PREFIX}${randomBytes(8).toString("hex")}`;
   const isTaken = (await records.put(nameKey(name), { id: made }, 0)) === undefined;
-  // A process that was killed may have taken the name without making the tenant: it is made now, and once.
+  // A killed process may have taken the name without creating the tenant: it is created now, once.
   const id = isTaken ? await idOfName(records, name) : made;
   if (id === undefined) return undefined;
   const body = { name, status: "active" } as const;
@@ -120,7 +120,7 @@ async function idOfName(records: RecordStore, name: string): Promise<string | un
   return stored && fitShape(nameShape, stored.body)?.id;
 }
 
-/** Whichever way it is spelled. */
+/** Regardless of case. */
 function nameKey(name: string) {
   return { tenant: SYSTEM_TENANT, kind: NAME_KIND, id: name.toLowerCase() };
 }

@@ -1,4 +1,6 @@
-/** The worker of this process: advances runs, tells the registry that it lives, and drains when an operator wants it. */
+/**
+ * This process's worker: advances runs, reports to the registry that it is alive, and drains on an operator's request.
+ */
 import { hostname } from "node:os";
 import type { EngineWorker, RunEngine, WorkOptions } from "@metier/durable";
 import type { ServiceContext } from "../service-context.ts";
@@ -6,12 +8,12 @@ import { keepBeating } from "./worker-registry.ts";
 
 interface WorkerParts extends Pick<WorkOptions, "advance" | "slots" | "leaseMs"> {
   readonly engine: RunEngine;
-  /** How long runs that are under way may take to come to their next step when it drains. */
+  /** When draining: how long runs in progress may take to reach their next step. */
   readonly drainMs: number;
 }
 
 interface StartedWorker {
-  /** An operator has let it drain, and no run is advanced here any more. */
+  /** An operator has drained it, and it no longer advances any run. */
   readonly drained: Promise<void>;
   stop(graceMs: number): Promise<void>;
 }
@@ -45,7 +47,7 @@ export async function startOwnWorker(
     drained: drained.promise,
     async stop(graceMs) {
       await worker.stop(graceMs);
-      await beating.stop().catch(onFault); // What could not be told is silent, and forgotten after a day.
+      await beating.stop().catch(onFault); // If this fails, the record turns silent and is forgotten after a day.
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Which processes advance runs. Each writes a record of itself and renews it while it lives; what is not renewed is silent,
- * and forgotten after a day. An operator tells one to drain by a mark in its record, which it sees at its next heartbeat.
+ * Which processes advance runs. Each stores a record and renews it while it is alive; a record that isn't renewed is
+ * silent, and forgotten after a day. An operator drains a worker with a mark in its record, which it sees at its next
+ * heartbeat.
  */
 import { type JsonObject, presentFields } from "@metier/base/json";
 import { countShape, fitShape, flagShape, recordShape, textShape } from "@metier/base/shape";
@@ -38,32 +39,32 @@ const bodyShape = recordShape<WorkerBody>(
   ["isToDrain"],
 );
 
-/** A process that advances runs, as it tells of itself. */
+/** A process that advances runs, as it describes itself. */
 interface NewWorker extends Pick<WorkerBody, "host" | "version" | "slots"> {
-  /** Unique among all of them. */
+  /** Unique among all workers. */
   readonly id: string;
 }
 
 interface AnnouncedWorker {
-  /** It lives, and advances so many runs. Once it has left, nothing happens. */
+  /** Reports that it is alive, and how many runs it advances. Does nothing once it has left. */
   beat(active: number): Promise<void>;
-  /** Whether an operator wants it to take no more runs, as of the last beat. */
+  /** Whether an operator wants it to take no more runs, as of the last heartbeat. */
   isToDrain(): boolean;
-  /** It has ended: its record is gone. */
+  /** It has ended: removes its record. */
   leave(): Promise<void>;
 }
 
 export interface WorkerRegistry {
   announce(worker: NewWorker): Promise<AnnouncedWorker>;
-  /** The oldest first. */
+  /** Oldest first. */
   list(): Promise<readonly ApiWorker[]>;
-  /** `undefined`: there is none of this id. */
+  /** `undefined`: no worker has this id. */
   drain(id: string, line: NewAuditLine): Promise<ApiWorker | undefined>;
-  /** Those that were silent for a day. */
+  /** Removes those that were silent for a day. */
   forgetSilent(): Promise<void>;
 }
 
-/** The service's own records: who may ask for them is decided before. */
+/** The service's own records; who may ask for them is decided earlier. */
 export function openWorkerRegistry(records: RecordStore, now: () => number): WorkerRegistry {
   const read = async (id: string): Promise<StoredRecord | undefined> => records.get(keyOf(id));
   const listStored = () => records.list({ tenant: SYSTEM_TENANT, kind: KIND, limit: MOST_WORKERS });
@@ -110,7 +111,7 @@ async function announce(
         isToDrain ||= before?.body.isToDrain === true;
         const body = { ...about, active, seenAt: now(), ...(isToDrain && { isToDrain }) };
         const stored = await records.put(keyOf(id), presentFields(body), before?.revision ?? 0);
-        if (stored !== undefined) return; // Otherwise an operator was faster, and is to be heard.
+        if (stored !== undefined) return; // Otherwise an operator was faster; read the mark.
       }
     });
   await write(0);
@@ -127,13 +128,13 @@ async function announce(
 interface Beating {
   /** How many runs it advances now. */
   active(): number;
-  /** An operator wants it to take no more runs; told once. */
+  /** An operator wants it to take no more runs; called once. */
   onDrain(): void;
   onFault(fault: unknown): void;
   readonly everyMs?: number;
 }
 
-/** Beats until it is stopped, and tells when to drain; a beat that fails is followed by the next. */
+/** Sends heartbeats until stopped, and calls back when to drain; after a failed heartbeat comes the next. */
 export function keepBeating(
   worker: AnnouncedWorker,
   { active, onDrain, onFault, everyMs = BEAT_MS }: Beating,

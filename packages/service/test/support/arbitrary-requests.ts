@@ -5,6 +5,16 @@ import type { ServiceRoute } from "../../src/http/route.ts";
 
 /** By the end of its path: a body that a route takes. */
 export const SOUND: readonly (readonly [path: RegExp, body: JsonObject])[] = [
+  [
+    /^\/anthropic.*agents(\/\{name\})?$/,
+    { name: "x", model: "default", system: "Do.", skills: [], tools: [] },
+  ],
+  [/^\/anthropic.*sessions$/, { agent: "writer", environment_id: "env_metier", title: "x" }],
+  [/^\/openai.*responses$/, { model: "skill/greet", input: "say 1", stream: false, background: true }],
+  [/^\/anthropic.*events$/, { events: [{ type: "user.message", content: "say 1" }] }],
+  [/^\/a2a$/, { jsonrpc: "2.0", id: 1, method: "ListTasks", params: { pageSize: 5 } }],
+  [/^\/ag-ui/, { threadId: "x", runId: "x", messages: [{ id: "1", role: "user", content: "say 1" }] }],
+  [/^\/ai-sdk/, { id: "x", messages: [{ role: "user", parts: [{ type: "text", text: "say 1" }] }] }],
   [/runs$/, { skill: "greet", message: "say 1", arguments: ["a"], input: { a: 1 }, approve: "allow" }],
   [/approvals\/\{id\}$/, { decision: "approve", note: "x", input: {} }],
   [/questions\/\{id\}$/, { answer: "blue" }],

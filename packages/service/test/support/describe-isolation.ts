@@ -14,12 +14,13 @@ import { tarOf } from "../../../../test/support/archives.ts";
 import { skillText } from "../../../../test/support/temporary.ts";
 import { parameterNames, type ServiceRoute } from "../../src/http/route.ts";
 import { KEY_ROLES } from "../../src/keys/scopes.ts";
+import { PROTOCOL_ROUTES } from "../../src/protocols/all-protocols.ts";
 import { allRoutes } from "../../src/routes/all-routes.ts";
 import { arbitraryRequests, SOUND } from "./arbitrary-requests.ts";
 import { openService, type TestService } from "./open-service.ts";
 import type { OpenStores } from "./start-scripted.ts";
 
-const ROUTES = allRoutes("1.0.0").filter(({ scope }) => scope !== "none");
+const ROUTES = [...allRoutes("1.0.0"), ...PROTOCOL_ROUTES].filter(({ scope }) => scope !== "none");
 const SAME_USER = "ada";
 const SAME_KEY = "the same key of both";
 
@@ -214,8 +215,20 @@ async function settle(service: TestService, name: string): Promise<Party> {
     mark,
     admin,
     keys,
-    ids: [...runs, question, String(session.id), String(schedule.id), ...keyIds.slice(0, 1), id],
-    named: { digest: String(digest), version: "1", number: "1", path: "notes.txt", user: mark, name: "poet" },
+    ids: [
+      ...[...runs, question, String(session.id), String(schedule.id), ...keyIds.slice(0, 1), id],
+      // As other protocols write them.
+      ...[`resp_${waiting.id}_0`, `sevt_ask_${question}`],
+    ],
+    named: {
+      digest: String(digest),
+      version: "1",
+      number: "1",
+      path: "notes.txt",
+      user: mark,
+      name: "poet",
+      skill: "greet",
+    },
   };
 }
 
@@ -237,6 +250,26 @@ function addressesOf({ method, path }: ServiceRoute, { ids, named }: Party): rea
   return [...ids, ...(own === undefined ? [] : [own])].map(fill);
 }
 
+/** Bodies in which other protocols name what there is. */
+function foreignBodies(path: string, { ids }: Party): JsonObject | undefined {
+  const find = (start: string): string => ids.find((one) => one.startsWith(start)) ?? "";
+  const [response, call] = [find("resp_"), find("sevt_ask_")];
+  const interruptId = find("q-");
+  if (path === "/a2a") return { jsonrpc: "2.0", id: 1, method: "CancelTask", params: { id: ids[1] ?? "" } };
+  if (path.startsWith("/ag-ui/")) {
+    const resume = [{ interruptId, status: "resolved", payload: { approved: true } }];
+    return { threadId: "x", runId: "x", messages: [], resume };
+  }
+  if (/^\/ai-sdk\/\w+\/\{\w+\}$/.test(path)) {
+    const approval = { id: interruptId, approved: true };
+    const part = { type: "dynamic-tool", toolName: "bash", state: "approval-responded", approval };
+    return { id: "x", messages: [{ role: "assistant", parts: [part] }] };
+  }
+  if (path === "/openai/v1/responses") return { previous_response_id: response, input: "say 1" };
+  if (!path.endsWith("/sessions/{id}/events")) return undefined;
+  return { events: [{ type: "user.tool_confirmation", tool_use_id: call, result: "allow" }] };
+}
+
 async function cross(
   service: TestService,
   { method, path }: ServiceRoute,
@@ -246,7 +279,8 @@ async function cross(
   const { key, secrets } = asker;
   const { id, ids } = asker.other;
   const sound = SOUND.find(([pattern]) => pattern.test(path))?.[1] ?? {};
-  const named = path === "/v1/keys" ? { ...sound, role: "admin", tenant: id } : sound;
+  const foreign = foreignBodies(path, asker.other);
+  const named = foreign ?? (path === "/v1/keys" ? { ...sound, role: "admin", tenant: id } : sound);
   const response = await fetch(`${service.url}${address}`, {
     method,
     headers: { authorization: `Bearer ${key}` },
@@ -256,13 +290,14 @@ async function cross(
   const sent = decodeURIComponent(address) + JSON.stringify(named);
   const told = secrets.filter((secret) => text.includes(secret) && !sent.includes(secret));
   expect([method, address, response.status < 500, told]).toEqual([method, address, true, []]);
-  // What has the other's id in its path is not there, or not for this key.
-  const isForeign = ids.some((one) => address.includes(encodeURIComponent(one)));
+  // What has the other's id in its path, or instead of it in its body, is not there, or not for this key.
+  const isForeign = foreign !== undefined || ids.some((one) => address.includes(encodeURIComponent(one)));
   if (isForeign)
     expect([method, address, response.status]).toEqual([
       method,
       address,
-      expect.toSatisfy((status) => status >= 400),
+      // A conversation that a client names itself, and has not begun, has nothing to tell.
+      expect.toSatisfy((status) => status >= 400 || status === 204),
     ]);
 }
 

@@ -93,6 +93,8 @@ export async function startScripted({
     own: once(() => open({})),
     openFolders: (paths, trustedPaths) =>
       open({ paths, trustedPaths, config: { skills: { "auto-discover": false } } }),
+    openServed: (paths, trustedPaths, withHome) =>
+      open({ paths, trustedPaths, config: { skills: { "auto-discover": withHome } } }),
     shelf,
     evalFolders: [join(home, "elsewhere")],
     secretNames: async () => [],

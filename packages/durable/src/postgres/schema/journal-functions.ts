@@ -1,7 +1,7 @@
 /**
- * Changes of the journal as functions of the database: one statement, and so one message to Postgres and one back. Who holds
- * the lease is looked up and held in the transaction that writes; `take` waits for a write under way, and what comes after it
- * finds another holder.
+ * Journal changes as database functions: one statement, so one message to Postgres and one back. The writing
+ * transaction looks up and locks the holder of the lease; `take` waits for a write in progress, and later writes find
+ * another holder.
  *
  * `MT001`: the lease was lost. `MT002`: the message says what is wrong.
  */
@@ -206,7 +206,7 @@ BEGIN
 END $$;
 `;
 
-/** `p_number` counts the writes of a holder: one that was carried out although its answer was lost is not done again. */
+/** `p_number` counts a holder's writes, so a write whose answer was lost isn't repeated. */
 const WRITING = `
 -- Whether all of it is there: after the lease went to another holder, only what was written tells.
 CREATE FUNCTION metier.is_written(

@@ -1,4 +1,6 @@
-/** Questions to people as functions of the database: asked once, answered once, whoever answers and however often. */
+/**
+ * Questions to people as database functions: each is asked once and answered once, no matter who answers or how often.
+ */
 export const QUESTION_FUNCTIONS = `
 -- Of runs that have ended: nobody waits for them any more.
 CREATE FUNCTION metier.cancel_questions(p_tenant text, p_runs text[], now_ms bigint) RETURNS void LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
-/** What is read of the journal, as functions of the database: each says first for whom it reads. */
+/** Journal reads as database functions: each first names the tenant it reads for. */
 const RUNS = `
 CREATE FUNCTION metier.get_run(scope text, p_run text) RETURNS SETOF metier.whole_runs LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,9 +1,10 @@
 /**
- * Records and audit lines as functions of the database. A function is one statement, so that a change, its condition and its
- * line of the audit log take one message to Postgres and one back, and are one transaction.
+ * Records and audit lines as database functions. A function is one statement, so a change, its condition and its audit
+ * line take one message to Postgres and one back, in one transaction.
  *
- * An audit line comes as `{tenant, at, actor, action, subject, detail, head, tail}`; `head` and `tail` are its canonical text
- * before and after what only the database knows: its number and the digest of the line before.
+ * An audit line has the form `{tenant, at, actor, action, subject, detail, head, tail}`. `head` and `tail` are its
+ * canonical text before and after the part that only the database knows: its number and the digest of the previous
+ * line.
  */
 export const RECORD_FUNCTIONS = `
 CREATE FUNCTION metier.append_line(line text[]) RETURNS void LANGUAGE plpgsql AS $$

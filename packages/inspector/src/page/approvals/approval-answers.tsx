@@ -1,4 +1,4 @@
-/** The answers that one can give to an approval: as it is, with another input, for ever, or not at all. */
+/** The possible answers to an approval: as it is, with edited input, always, or deny. */
 import type { ApiApproval } from "@metier/service/api";
 import { useState } from "preact/hooks";
 import { Button } from "../design/button.tsx";
@@ -32,7 +32,7 @@ export function ApprovalAnswers({ approval, isCurrent }: ApprovalAnswersProps) {
     <div class="stack">
       {edited !== undefined && (
         <TextField
-          label="Input, as it will be carried out"
+          label="Input to use"
           rows={Math.min(16, edited.split("\n").length + 1)}
           isMono
           value={edited}
@@ -40,7 +40,7 @@ export function ApprovalAnswers({ approval, isCurrent }: ApprovalAnswersProps) {
           onInput={setEdited}
         />
       )}
-      <TextField label="Note for the model (may be empty)" value={note} onInput={setNote} />
+      <TextField label="Note for the model (optional)" value={note} onInput={setNote} />
       <AnswerButtons approval={approval} answering={answering} />
       {failure && <FailureNotice failure={failure} />}
     </div>
@@ -49,10 +49,10 @@ export function ApprovalAnswers({ approval, isCurrent }: ApprovalAnswersProps) {
 
 type Answering = ReturnType<typeof useAnswering>;
 
-/** What is being answered, and sending it. */
+/** The answer being given, and sending it. */
 function useAnswering({ id, input, kind }: ApiApproval) {
   const original = JSON.stringify(input ?? {}, null, 2);
-  // A change by a capability is confirmed as it is, or not at all.
+  // A change by a capability is confirmed unchanged, or not at all.
   const isEditable = kind === "approval";
   const [edited, setEdited] = useState<string | undefined>(undefined);
   const [note, setNote] = useState("");
@@ -114,7 +114,7 @@ function AnswerButtons({ approval: { alwaysRule, isCut }, answering }: AnswerBut
       </div>
       {isAlwaysOffered && (
         <p class="small soft">
-          “Always” writes <code>{showUnseen(alwaysRule)}</code> into your configuration.
+          “Always” adds <code>{showUnseen(alwaysRule)}</code> to your config.
         </p>
       )}
     </>

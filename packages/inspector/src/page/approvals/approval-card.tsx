@@ -1,4 +1,4 @@
-/** One approval: who wants to do what, exactly, and by which rule it is asked. */
+/** One approval: who wants to do exactly what, and which rule asks. */
 
 import { isJsonObject } from "@metier/base/json";
 import type { ApiApproval } from "@metier/service/api";
@@ -38,8 +38,8 @@ export function ApprovalCard({ approval, isCurrent, onFocus }: ApprovalCardProps
       </div>
       <ApprovalInput approval={approval} />
       {approval.isCut && (
-        <Notice tone="warn" title="This input is too large to be shown whole.">
-          <p>It cannot be approved as it is. Deny it, or approve it with an input of your own.</p>
+        <Notice tone="warn" title="This input is too large to show in full.">
+          <p>You can't approve it as it is. Deny it, or approve it with your own input.</p>
         </Notice>
       )}
       <Facts
@@ -59,7 +59,7 @@ export function ApprovalCard({ approval, isCurrent, onFocus }: ApprovalCardProps
   );
 }
 
-/** Of a change by a capability: whose account it is made with. */
+/** For a change by a capability: whose account it uses. */
 function accountOf({ account, accountName }: ApiApproval): string | undefined {
   const words = [accountName, account && accountName ? `(${account})` : account].filter(Boolean);
   return words.length === 0 ? undefined : showUnseen(words.join(" "));
@@ -73,7 +73,7 @@ function Answer({ at, by }: { readonly at: string; readonly by?: string | undefi
   );
 }
 
-/** A command or a file's change as people read it; anything else as JSON. */
+/** A command or a file change as people read it; anything else as JSON. */
 function ApprovalInput({ approval: { input, diff } }: { readonly approval: ApiApproval }) {
   if (diff) return <WrittenFile diff={diff} input={input} />;
   if (isJsonObject(input)) {
@@ -90,7 +90,7 @@ function ApprovalInput({ approval: { input, diff } }: { readonly approval: ApiAp
   return <JsonText value={input ?? {}} label="Input" />;
 }
 
-/** Where it is written, what stands above the changes (such as a size), and the changes. */
+/** Where it is written, what comes before the changes (such as a size), and the changes. */
 function WrittenFile({ diff, input }: { readonly diff: string; readonly input: ApiApproval["input"] }) {
   const hunks = readUnified(diff);
   const head = diff.split(/^@@ /m, 1)[0]?.trim() ?? "";
@@ -101,7 +101,7 @@ function WrittenFile({ diff, input }: { readonly diff: string; readonly input: A
       {head !== "" && <Code text={head} label="File" />}
       {hunks.length > 0 && <Diff label="What would be written" hunks={hunks} isWhole />}
       <details>
-        <summary>The exact input</summary>
+        <summary>Exact input</summary>
         <JsonText value={input ?? {}} label="Input" />
       </details>
     </>

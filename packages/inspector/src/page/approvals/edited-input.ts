@@ -1,4 +1,4 @@
-/** What somebody wrote in place of a tool's input. Pure. */
+/** Input that a person wrote in place of a tool's input. Pure. */
 import type { JsonObject } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
 

@@ -1,4 +1,4 @@
-/** Notices of the desktop when something waits and the page is not looked at: only after somebody allows them here. */
+/** Desktop notifications when something waits and the page is hidden, only after the user allows them here. */
 import type { ApiApproval } from "@metier/service/api";
 import { signal } from "@preact/signals";
 import { Button } from "../design/button.tsx";
@@ -9,7 +9,7 @@ const permission = signal(typeof Notification === "undefined" ? "unsupported" : 
 
 const told = new Set<string>();
 
-/** Told once of each that waits; that one was answered is no news. */
+/** Notifies once for each question that waits; an answered one is no news. */
 export function watchApprovals(): void {
   onChange(({ kind, id }) => {
     if (kind === "approval" && id !== undefined && !told.has(id)) void tellOf(id);
@@ -21,7 +21,7 @@ async function tellOf(id: string): Promise<void> {
   const answer = await ask<ApiApproval>(`/v1/approvals/${encodeURIComponent(id)}`);
   if (!answer.ok || answer.value.status !== "pending" || told.has(id)) return;
   told.add(id);
-  const notice = new Notification("Metier: something waits for your approval", { tag: "metier-approval" });
+  const notice = new Notification("Metier: approval needed", { tag: "metier-approval" });
   notice.onclick = () => {
     window.focus();
     location.hash = "#/approvals";
@@ -30,9 +30,9 @@ async function tellOf(id: string): Promise<void> {
 
 export function NotificationSwitch() {
   if (isExport || permission.value === "unsupported" || permission.value === "denied") return null;
-  if (permission.value === "granted") return <span class="soft small">Notices are on</span>;
+  if (permission.value === "granted") return <span class="soft small">Notifications are on</span>;
   const allow = async (): Promise<void> => {
     permission.value = await Notification.requestPermission();
   };
-  return <Button onPress={() => void allow()}>Tell me on the desktop</Button>;
+  return <Button onPress={() => void allow()}>Notify me on the desktop</Button>;
 }

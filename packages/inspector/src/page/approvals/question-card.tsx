@@ -1,4 +1,4 @@
-/** What a skill asks its user while it runs: answered by a choice, or in words. */
+/** A question that a skill asks its user during a run, answered by a choice or in words. */
 
 import type { ApiQuestion } from "@metier/service/api";
 import { useState } from "preact/hooks";

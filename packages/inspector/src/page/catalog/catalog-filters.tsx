@@ -1,4 +1,4 @@
-/** What the list of skills is narrowed by; each choice stands in the address. */
+/** The filters for the list of skills; each choice is part of the address. */
 import type { ApiCatalog } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
 import { Button } from "../design/button.tsx";
@@ -42,7 +42,7 @@ export function CatalogFilters({ catalog, filter, counts, isRanked }: CatalogFil
             type="search"
             isSearch
             value={filter.text}
-            placeholder="Words, or what you want done"
+            placeholder="Words, or what you want to do"
             onInput={(text) => changeQuery({ q: text })}
           />
         </div>
@@ -67,7 +67,7 @@ export function CatalogFilters({ catalog, filter, counts, isRanked }: CatalogFil
           isChecked={filter.hasProblems}
           onChange={(isChecked) => changeQuery({ problems: isChecked ? "yes" : undefined })}
         />
-        <CheckField label="Rank as “find” does" isChecked={wantsRanking} onChange={toggleRanking} />
+        <CheckField label="Rank like “find”" isChecked={wantsRanking} onChange={toggleRanking} />
       </div>
     </search>
   );

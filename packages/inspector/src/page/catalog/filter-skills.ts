@@ -1,4 +1,7 @@
-/** Which skills of the catalog are shown: what the address says as a filter, and the filter over thousands of skills. Pure. */
+/**
+ * Which skills of the catalog are shown: reads the filter from the address and applies it to thousands of skills.
+ * Pure.
+ */
 import type { ApiCatalogSkill } from "@metier/service/api";
 
 type Status = ApiCatalogSkill["status"];
@@ -17,7 +20,7 @@ export interface CatalogFilter {
   readonly order: (typeof ORDERS)[number];
 }
 
-/** What stands behind `?`; a word that is not known counts as not given. */
+/** The part after `?`; an unknown word counts as absent. */
 export function readCatalogFilter(query: ReadonlyMap<string, string>): CatalogFilter {
   return {
     text: query.get("q") ?? "",
@@ -34,7 +37,7 @@ function oneOf<Word extends string>(words: readonly Word[], given: string | unde
   return words.find((word) => word === given);
 }
 
-/** A skill with its words in lower case, made once for each catalog: typing must not fold ten thousand texts again. */
+/** A skill with its words in lower case, made once per catalog: typing must not convert ten thousand texts again. */
 interface SearchableSkill {
   readonly skill: ApiCatalogSkill;
   readonly text: string;
@@ -49,7 +52,7 @@ export function indexSkills(skills: readonly ApiCatalogSkill[]): readonly Search
 
 export interface FilteredSkills {
   readonly rows: readonly ApiCatalogSkill[];
-  /** How many of each status fit everything else that is asked for. */
+  /** How many skills of each status match all other filters. */
   readonly counts: Readonly<Record<Status, number>>;
 }
 
@@ -74,7 +77,7 @@ function fits(skill: ApiCatalogSkill, { trust, scope, audience, hasProblems }: C
   return audience === undefined || skill.isForUsers;
 }
 
-/** They come by name. */
+/** They come sorted by name. */
 function inOrder(
   rows: readonly ApiCatalogSkill[],
   order: CatalogFilter["order"],

@@ -1,4 +1,4 @@
-/** Skills as `find` ranks them for the words of the search, narrowed by the other filters. */
+/** Skills ranked by `find` for the words of the search, narrowed by the other filters. */
 import type { ApiCatalog, ApiFind } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
 import { Answered, Empty } from "../design/notice.tsx";
@@ -21,7 +21,7 @@ export function Ranking({
   const path = findPath(request);
   const found = useLastKnown(useAnswer<ApiFind>(path));
   const { trust, scope, audience, hasProblems } = filter;
-  /** Those that may be shown, by name. Only usable skills are ranked, and each name is usable once. */
+  /** Skills that may be shown, by name. Only usable skills are ranked, and each name is usable once. */
   const addresses = useMemo(() => {
     const asked = {
       text: "",
@@ -43,8 +43,8 @@ export function Ranking({
         return (
           <div class="stack">
             <p class="soft" role="status">
-              {countOf(hits.length, "skill")} for “{request}”, as <code>metier find</code> ranks them. Models
-              choose by description; the ranking reads instructions, too.
+              {countOf(hits.length, "skill")} for “{request}”, as <code>metier find</code> does. Models choose
+              by description; the ranking also reads instructions.
             </p>
             <HitList
               label="Ranking"
@@ -66,11 +66,9 @@ function NothingFound({
   readonly isFiltered: boolean;
 }) {
   return (
-    <Empty title={isFiltered ? "The filters leave out all that was found." : "No skill has these words."}>
-      {words.length > 0 && <p class="soft">Looked for: {words.join(", ")}</p>}
-      <p>
-        {isFiltered ? "Choose fewer filters." : "Only skills that can be used are ranked. Try other words."}
-      </p>
+    <Empty title={isFiltered ? "The filters hide all results." : "No skill has these words."}>
+      {words.length > 0 && <p class="soft">Searched for: {words.join(", ")}</p>}
+      <p>{isFiltered ? "Use fewer filters." : "Only usable skills are ranked. Try other words."}</p>
     </Empty>
   );
 }

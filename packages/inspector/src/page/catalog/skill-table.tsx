@@ -1,4 +1,4 @@
-/** Skills as rows: thousands of them scroll, and each says why it cannot be used. */
+/** Skills as rows: handles thousands of them, and each says why it can't be used. */
 import type { ApiCatalogSkill } from "@metier/service/api";
 import { Badge, StatusBadge } from "../design/badge.tsx";
 import { type Column, Table } from "../design/table.tsx";
@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<ApiCatalogSkill>[] = [
   },
 ];
 
-/** Why it cannot be used matters more than what it would do. */
+/** Why it can't be used matters more than what it would do. */
 function About({ skill: { status, reason, description } }: { readonly skill: ApiCatalogSkill }) {
   return (
     <span title={showUnseen(reason ? `${reason}\n\n${description}` : description)}>

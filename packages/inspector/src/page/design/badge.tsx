@@ -1,4 +1,4 @@
-/** One or two words about the state of something. The word says it; the color only helps. */
+/** One or two words about a state. The word says it; the color only helps. */
 import type { ComponentChildren } from "preact";
 
 export type Tone = "plain" | "good" | "warn" | "bad" | "accent";
@@ -47,7 +47,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   "does not load": "bad",
 };
 
-/** A status of a run, a skill, an approval or a finding in its color. */
+/** The status of a run, a skill, an approval or a finding, in its color. */
 export function StatusBadge({
   status,
   title,

@@ -1,4 +1,4 @@
-/** How much of something is used. The numbers stand beside it; the bar only helps. */
+/** How much of something is used. The numbers are next to it; the bar only helps. */
 import type { Tone } from "./badge.tsx";
 
 interface BarProps {

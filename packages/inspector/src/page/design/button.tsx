@@ -1,4 +1,4 @@
-/** Buttons and links that look like them. One accent button on a page: what the reader most likely wants. */
+/** Buttons, and links that look like them. One accent button per page: what the reader most likely wants. */
 import type { ComponentChildren } from "preact";
 
 interface ButtonProps {
@@ -6,7 +6,7 @@ interface ButtonProps {
   readonly kind?: "plain" | "accent" | "danger" | "quiet";
   readonly isDisabled?: boolean;
   readonly title?: string | undefined;
-  /** For who hears it, where the words on it stand for many of its kind: it begins with them. */
+  /** For screen readers, if many buttons have the same words; starts with those words. */
   readonly label?: string | undefined;
   readonly type?: "button" | "submit";
   readonly isPressed?: boolean | undefined;
@@ -42,7 +42,7 @@ export function Button(props: ButtonProps) {
 interface LinkButtonProps {
   readonly children: ComponentChildren;
   readonly href: string;
-  /** The name under which a browser saves it. */
+  /** The file name for the download. */
   readonly download?: string;
 }
 

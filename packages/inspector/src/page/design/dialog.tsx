@@ -1,4 +1,4 @@
-/** A question over the page. The browser's own dialog keeps the focus inside and ends with Escape. */
+/** A question over the page. The browser's own dialog keeps the focus inside and closes on Escape. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";

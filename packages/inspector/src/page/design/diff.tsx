@@ -1,17 +1,17 @@
-/** Lines before and after, with the old and the new numbers, and what was found on new lines. */
+/** Lines before and after, with old and new numbers, and findings on new lines. */
 import type { ApiDiffLine, ApiFinding } from "@metier/service/api";
 import { StatusBadge } from "./badge.tsx";
 import { markRedactions } from "./text.tsx";
 
 const SIGNS: Readonly<Record<ApiDiffLine["kind"], string>> = { same: " ", added: "+", removed: "-" };
-/** Of a line in a list of changes; whoever decides by it sees the whole (`isWhole`). */
+/** The limit for a line in a list of changes; someone who decides by it sees all of it (`isWhole`). */
 const MOST_LINE = 2_000;
 
 interface DiffProps {
   readonly label: string;
   readonly hunks: readonly { readonly lines: readonly ApiDiffLine[] }[];
   readonly findings?: readonly ApiFinding[];
-  /** However long its lines are. */
+  /** No matter how long its lines are. */
   readonly isWhole?: boolean;
 }
 
@@ -74,7 +74,7 @@ function DiffRow({
   );
 }
 
-/** A unified diff, as a tool call brings it, as lines. */
+/** Parses the unified diff of a tool call into lines. */
 export function readUnified(text: string): readonly { readonly lines: readonly ApiDiffLine[] }[] {
   const hunks: { lines: ApiDiffLine[] }[] = [];
   let oldLine = 0;

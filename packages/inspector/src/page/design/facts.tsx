@@ -1,4 +1,4 @@
-/** Names with their values, one under the other; and numbers that stand out. */
+/** Names with values in a list; and highlighted numbers. */
 import type { ComponentChildren } from "preact";
 
 export type Fact = readonly [name: string, value: ComponentChildren];

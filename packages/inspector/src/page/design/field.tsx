@@ -1,4 +1,4 @@
-/** What people write or choose, each with its label; the label may be for screen readers alone. */
+/** Form fields, each with a label; the label may be for screen readers only. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
@@ -40,10 +40,10 @@ interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly placeholder?: string;
   readonly type?: "text" | "search" | "password" | "number" | "date";
-  /** More than one: several lines. */
+  /** More than 1 makes a multi-line field. */
   readonly rows?: number;
   readonly isMono?: boolean;
-  /** For the keyboard: `/` goes to the first field that has it. */
+  /** For the keyboard: `/` focuses the first field that has it. */
   readonly isSearch?: boolean;
   onInput(value: string): void;
 }

@@ -1,20 +1,20 @@
 /**
- * Markdown that others wrote, as elements: parsed by `@lezer/markdown`, drawn by us, HTML in it shown as text. Links lead out
- * of the page only by `http`, `https` and `mailto`, and images are not loaded: their text and address are shown. The parser is
- * loaded when the first text is shown.
+ * Untrusted Markdown as elements: parsed by `@lezer/markdown` and drawn here; HTML in it is shown as text. Links lead
+ * out of the page only by `http`, `https` and `mailto`. Images are not loaded: their text and address are shown. The
+ * parser is loaded with the first text.
  */
 import type { SyntaxNode, Tree } from "@lezer/common";
 import { type ComponentChildren, createElement } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Code, markRedactions, showUnseen } from "./text.tsx";
 
-/** Parsing takes longer than the text is long, where somebody wants it to: a longer one is shown as it is. */
+/** Hostile text can make parsing take more than linear time, so longer text is shown as it is. */
 const MOST_TEXT = 30_000;
 const MOST_DEPTH = 60;
 
-/** The page has its own headings of the first levels. */
+/** The page uses the first heading levels itself. */
 const PAGE_LEVELS = 2;
-/** Of the heading drawn last: none is more than one below the one before, whatever the text says. */
+/** The level of the last heading: none is more than one below the previous one, no matter what the text says. */
 let lastLevel = PAGE_LEVELS;
 
 export function Markdown({ text }: { readonly text: string }) {
@@ -37,7 +37,7 @@ export function Markdown({ text }: { readonly text: string }) {
   return drawn === undefined ? <Code text={text} /> : <div class="markdown">{drawn}</div>;
 }
 
-/** What stands between nodes is text, too. */
+/** Text between nodes counts, too. */
 function drawChildren(node: SyntaxNode, text: string, depth: number): ComponentChildren[] {
   if (depth > MOST_DEPTH) return [showUnseen(text.slice(node.from, node.to))];
   const parts: ComponentChildren[] = [];
@@ -51,7 +51,7 @@ function drawChildren(node: SyntaxNode, text: string, depth: number): ComponentC
   return parts;
 }
 
-/** Marks of the syntax itself; what they mean is drawn. */
+/** Syntax marks, which are not drawn themselves. */
 const MARKS: ReadonlySet<string> = new Set([
   "HeaderMark",
   "QuoteMark",
@@ -121,12 +121,12 @@ function drawNode(node: SyntaxNode, text: string, depth: number): ComponentChild
         />
       );
     default:
-      // HTML, entities and whatever a later parser knows: as written.
+      // HTML, entities and anything a later parser knows: as written.
       return showUnseen(raw);
   }
 }
 
-/** By counting: a pattern would look at each of a thousand marks a thousand times. */
+/** Counts instead of matching: a pattern would check each of a thousand marks a thousand times. */
 function withoutTicks(raw: string): string {
   let ticks = 0;
   while (raw[ticks] === "`") ticks += 1;
@@ -134,7 +134,7 @@ function withoutTicks(raw: string): string {
   return inside.startsWith(" ") && inside.endsWith(" ") ? inside.slice(1, -1) : inside;
 }
 
-/** Between the parts of lists and tables there are only blanks, which such elements may not hold as text. */
+/** Between the parts of lists and tables there is only white space, which these elements may not hold as text. */
 function elementChildren(
   node: SyntaxNode,
   element: string,
@@ -162,7 +162,7 @@ function codeText(node: SyntaxNode, text: string): string {
 
 function drawLink(node: SyntaxNode, text: string, children: () => ComponentChildren[]): ComponentChildren {
   const place = node.name === "URL" ? node : node.getChild("URL");
-  // Without an address it is text between brackets, as redaction writes it.
+  // Without an address it is text in brackets, as redaction writes it.
   if (place === null) return markRedactions(text.slice(node.from, node.to));
   const target = text.slice(place.from, place.to);
   const shown = node.name === "Link" ? linkText(node, text, children) : showUnseen(target);
@@ -174,7 +174,7 @@ function drawLink(node: SyntaxNode, text: string, children: () => ComponentChild
   );
 }
 
-/** Of `[text](address "title")`: the text. */
+/** The text of `[text](address "title")`. */
 function linkText(node: SyntaxNode, text: string, children: () => ComponentChildren[]): ComponentChildren {
   const [, end] = node.getChildren("LinkMark");
   const start = node.firstChild;

@@ -1,4 +1,4 @@
-/** Sentences in a box: what went wrong, what to do when there is nothing, and what is being waited for. */
+/** Messages in a box: faults, empty states and loading. */
 import type { ComponentChildren } from "preact";
 import { type Failure, type Known, reload } from "../state/answers.ts";
 import { Button } from "./button.tsx";
@@ -21,7 +21,7 @@ export function Notice({ tone = "plain", title, children }: NoticeProps) {
   );
 }
 
-/** Nothing is here: why, and what to do. */
+/** An empty state: why nothing is here, and what to do. */
 export function Empty({
   title,
   children,
@@ -69,7 +69,7 @@ interface AnsweredProps<Value> {
   readonly children: (value: Value) => ComponentChildren;
 }
 
-/** What is known of an answer; until then that it is on its way, or why there is none. */
+/** Shows an answer, or that it is loading, or why there is none. */
 export function Answered<Value>({ known, path, children }: AnsweredProps<Value>) {
   const { value, failure, isLoading } = known;
   if (value !== undefined) return <>{children(value)}</>;

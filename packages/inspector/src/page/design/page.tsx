@@ -1,10 +1,10 @@
-/** The frame of a view: its heading, what can be done, and the rest. The heading gets the focus when the view is opened. */
+/** The frame of a view: its heading, its actions, and the rest. The heading gets the focus when the view opens. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 interface ViewPageProps {
   readonly title: string;
-  /** Beside the heading: a status. */
+  /** Next to the heading: a status. */
   readonly mark?: ComponentChildren;
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;

@@ -1,10 +1,10 @@
-/** A table of few rows, each as high as its text. What does not fit beside each other is scrolled inside of it. */
+/** A table with few rows, each as high as its text. Scrolls sideways if it is too wide. */
 import type { ComponentChildren } from "preact";
 
 interface PlainColumn<Row> {
   readonly title: string;
   readonly isNumber?: boolean;
-  /** It says what the row is about. */
+  /** The column that names the row. */
   readonly isName?: boolean;
   render(row: Row): ComponentChildren;
 }
@@ -13,7 +13,7 @@ interface PlainTableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly PlainColumn<Row>[];
-  /** For rules of its own in `views.css`. */
+  /** For extra rules in `views.css`. */
   readonly kind?: string;
 }
 

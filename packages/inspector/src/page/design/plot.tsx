@@ -1,10 +1,10 @@
-/** Plots as inline SVG, drawn from numbers alone. Each has its numbers as a table for who cannot see it. */
+/** Plots as inline SVG, drawn from numbers. Each also has its numbers as a table for those who can't see it. */
 import type { ComponentChildren } from "preact";
 
 interface PlotPoint {
   readonly label: string;
   readonly value: number;
-  /** How far it may be off: drawn as a band. */
+  /** The uncertainty, drawn as a band. */
   readonly noise?: number | undefined;
 }
 
@@ -59,7 +59,7 @@ export function Plot({ title, points, second, form = "bars", most, show }: PlotP
         <span>{points[0]?.label}</span>
         <span>{points.at(-1)?.label}</span>
       </div>
-      {/* A table is never as low as it is told: a box around it is. */}
+      {/* A table ignores a height that is too small, so a box around it sets it. */}
       <div class="hidden">
         <table>
           <caption>{title}</caption>

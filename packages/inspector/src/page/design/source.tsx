@@ -1,4 +1,4 @@
-/** A text with numbered lines, for places that are named by their line. What was found on a line stands under it. */
+/** Text with numbered lines, for references by line. Findings appear below their line. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
@@ -13,7 +13,7 @@ interface SourceProps {
   readonly label: string;
   readonly text: string;
   readonly notes?: readonly SourceNote[];
-  /** Scrolled to, and marked. */
+  /** Scrolled to and marked. */
   readonly line?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export function Source({ label, text, notes = [], line }: SourceProps) {
   );
 }
 
-/** Inside of the box: the page stays where it is. */
+/** Scrolls inside the box; the page stays where it is. */
 function showMarked(box: HTMLElement | null): void {
   const row = box?.querySelector(".source-marked");
   if (!box || !row) return;

@@ -1,6 +1,6 @@
 /**
- * A list of any length: all rows have one height, and only those that can be seen are drawn. The keyboard moves a cursor (j,
- * k, arrows, Enter) while the focus stays on the table, so that it is not lost with a row that is no longer drawn.
+ * A list of any length: all rows have the same height, and only visible ones are drawn. The keyboard moves a cursor
+ * (j, k, arrows, Enter) while the focus stays on the table, so that it isn't lost with a row that scrolls away.
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -10,7 +10,7 @@ export interface Column<Row> {
   /** As in `grid-template-columns`: `8rem`, `minmax(0, 2fr)`. */
   readonly width: string;
   readonly isNumber?: boolean;
-  /** Left out where there is little room. */
+  /** Hidden on narrow screens. */
   readonly isMinor?: boolean;
   render(row: Row): ComponentChildren;
 }
@@ -20,7 +20,7 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   keyOf(row: Row): string;
-  /** Where a row leads. */
+  /** The link of a row. */
   linkOf(row: Row): string;
 }
 
@@ -105,7 +105,7 @@ function Line<Row>({ row, number, isAt, columns, link }: LineProps<Row>) {
   );
 }
 
-/** Which row the keyboard is on. */
+/** The row of the keyboard cursor. */
 function useCursor<Row>(
   box: { readonly current: HTMLElement | null },
   rows: readonly Row[],
@@ -162,7 +162,7 @@ function showRow(box: HTMLElement | null, row: number): void {
     box.scrollTop = top + ROW + head - box.clientHeight;
 }
 
-/** Which rows can be seen, with some around them. `height`: of a row. */
+/** Which rows are visible, plus some around them. `height` is that of a row. */
 export function useWindow(
   box: { readonly current: HTMLElement | null },
   count: number,
@@ -182,7 +182,7 @@ export function useWindow(
       observer.disconnect();
     };
   }, []);
-  // A list that became shorter may leave the reader behind its end.
+  // If a list gets shorter, the reader may be past its end.
   useEffect(() => {
     if (box.current) setPlace({ top: box.current.scrollTop, height: box.current.clientHeight });
   }, [count]);

@@ -1,4 +1,4 @@
-/** Parts of a page of which one is shown; which one stands in the address (`?tab=`). Arrow keys move between them. */
+/** Parts of a page, one shown at a time; the address holds which one (`?tab=`). Arrow keys move between them. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { address, changeQuery } from "../state/address.ts";
@@ -62,7 +62,7 @@ export function Tabs({
   );
 }
 
-/** Where there is no room for all tabs, the chosen one is moved to the middle. */
+/** If there is no room for all tabs, scrolls the chosen one to the middle. */
 function showChosen(list: HTMLElement | null): void {
   const chosen = list?.querySelector("[aria-selected=true]");
   if (!list || !chosen) return;

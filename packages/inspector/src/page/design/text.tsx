@@ -1,4 +1,4 @@
-/** Times, code and JSON. What others wrote is shown as text: nothing here makes markup of it. */
+/** Times, code and JSON. Untrusted text is shown as text: nothing here turns it into markup. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -7,7 +7,7 @@ import { splitRedactions } from "../state/redactions.ts";
 import { Button } from "./button.tsx";
 
 const MINUTE_MS = 30_000;
-/** Moves on, so that "5 min. ago" stays true. */
+/** Ticks, so that "5 min. ago" stays true. */
 const now = signal(Date.now());
 setInterval(() => {
   now.value = Date.now();
@@ -25,8 +25,8 @@ export function Time({ at }: { readonly at: string | undefined }) {
 }
 
 /**
- * Marks of the text direction, and others that nobody sees, can make a text look like another one: they are shown by their
- * number. Line ends and tabs stay.
+ * Text direction marks and other invisible characters can make a text look like another, so they are shown by number.
+ * Line breaks and tabs stay.
  */
 const UNSEEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
@@ -38,7 +38,7 @@ export function showUnseen(text: string): string {
   );
 }
 
-/** A name that others chose, of any length: its beginning, and all of it on hover. */
+/** A name that others chose, of any length: its start, and all of it on hover. */
 export function GivenName({ text }: { readonly text: string }) {
   const shown = showUnseen(text);
   return (
@@ -48,7 +48,7 @@ export function GivenName({ text }: { readonly text: string }) {
   );
 }
 
-/** A text of a run: where a secret was taken out, a mark with its name stands. */
+/** A text of a run: a removed secret shows as a mark with its name. */
 export function markRedactions(text: string): ComponentChildren {
   const parts = splitRedactions(text);
   if (!parts.some(({ redacted }) => redacted !== undefined)) return showUnseen(text);
@@ -59,7 +59,7 @@ export function markRedactions(text: string): ComponentChildren {
       <mark
         key={`${index}`}
         class="redaction"
-        title="A secret stood here. It was taken out before anything was kept."
+        title="A secret was here. It was removed before anything was stored."
       >
         redacted: {redacted}
       </mark>
@@ -67,12 +67,12 @@ export function markRedactions(text: string): ComponentChildren {
   );
 }
 
-/** Longer texts are cut until somebody asks for the rest: a line of a megabyte must not stop the page. */
+/** Longer texts are cut until the reader asks for the rest: a line of a megabyte must not freeze the page. */
 const MOST = 20_000;
 
 interface CodeProps {
   readonly text: string;
-  /** Lines break at the edge instead of being scrolled. */
+  /** Lines wrap instead of scrolling. */
   readonly isWrapped?: boolean;
   readonly label?: string;
 }
@@ -118,7 +118,7 @@ export function JsonText({ value, label }: { readonly value: unknown; readonly l
   return <Code text={text} {...(label !== undefined && { label })} />;
 }
 
-/** Texts between backticks of our own messages as code. */
+/** Shows text between backticks in Metier's own messages as code. */
 export function Message({ text }: { readonly text: string }) {
   const parts = text.split(/`([^`]+)`/);
   return (

@@ -1,4 +1,4 @@
-/** A `benchmark.json` as the page reads it: whatever somebody made of the file, what does not fit is left out. Pure. */
+/** Reads a `benchmark.json`; parts that don't fit are left out, since anyone may have edited the file. Pure. */
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 
 interface Spread {
@@ -18,7 +18,7 @@ interface EvalArm {
 export interface EvalExpectation {
   readonly text: string;
   readonly evidence: string;
-  /** `ungraded`: nobody could tell; it counts neither way. */
+  /** `ungraded`: undecided, and counts neither way. */
   readonly verdict: "passed" | "failed" | "ungraded";
 }
 
@@ -36,7 +36,7 @@ export interface EvalResult {
   readonly errors: number;
   readonly expectations: readonly EvalExpectation[];
   readonly notes: readonly string[];
-  /** Below the iteration's folder: the answer first. */
+  /** Relative to the iteration's folder: the answer first. */
   readonly outputs: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface EvalBenchmark {
   readonly previous?: EvalComparison | undefined;
 }
 
-/** Beside an earlier iteration, over the evals that both have. */
+/** Compared with an earlier iteration, over the evals that both have. */
 export interface EvalComparison {
   readonly iteration: number;
   readonly before: number;
@@ -156,7 +156,7 @@ function readResult(run: JsonObject): EvalResult {
   };
 }
 
-/** Whether a difference is larger than what chance makes of it: two spreads that do not touch. */
+/** Whether a difference is larger than chance: the two spreads don't touch. */
 export function isClear(a: Spread, b: Spread): boolean {
   return Math.abs(a.mean - b.mean) > a.stddev + b.stddev;
 }

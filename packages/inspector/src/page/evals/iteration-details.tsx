@@ -1,4 +1,4 @@
-/** One iteration: both sides in sum, what failed and what could not be graded apart, and each answer itself. */
+/** One iteration: both arms in total, what failed and what could not be graded, and each answer. */
 
 import type { ApiEvalTask, ApiSpread } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";
@@ -57,7 +57,7 @@ export function IterationDetails({ skill, number, benchmark, tasks }: IterationP
             onChange={(value) => changeQuery({ show: value === "all" ? undefined : value })}
           />
         </div>
-        {groups.length === 0 && <Empty title={`No run is among "${shown}".`} />}
+        {groups.length === 0 && <Empty title={`No run matches "${shown}".`} />}
         {groups.map(([id, group]) => (
           <div key={id} class="card stack">
             <h3>{showUnseen(group[0]?.name ?? id)}</h3>
@@ -106,7 +106,7 @@ function Summary({ benchmark }: { readonly benchmark: EvalBenchmark }) {
           ["When", <Time at={at} />],
           ["Model", `${model}${isReplayed ? ", replayed" : ""}`],
           ["Graded by", grader || undefined],
-          ["Version of the skill", digest && <span class="mono">{shortId(digest, 16)}</span>],
+          ["Skill version", digest && <span class="mono">{shortId(digest, 16)}</span>],
         ]}
       />
     </>
@@ -119,7 +119,7 @@ function Delta({ benchmark: { delta, arms } }: { readonly benchmark: EvalBenchma
   return (
     <>
       {signed((delta?.passRate ?? 0) * 100, 0)} points{" "}
-      {!isSure && <Badge title="The two spreads overlap: more runs would tell">within the noise</Badge>}
+      {!isSure && <Badge title="The two spreads overlap; more runs would tell">within the noise</Badge>}
     </>
   );
 }
@@ -149,7 +149,7 @@ function formatSeconds({ mean, stddev }: ApiSpread): string {
   return stddev > 0 ? `${mean.toFixed(1)} s ± ${stddev.toFixed(1)} s` : `${mean.toFixed(1)} s`;
 }
 
-/** With the skill, and beneath it without: eval by eval. */
+/** With the skill, and below it without: eval by eval. */
 function RatePlot({ benchmark: { results, arms } }: { readonly benchmark: EvalBenchmark }) {
   const [first, second] = arms;
   const groups = [...Map.groupBy(results, ({ id }) => id).values()];
@@ -185,10 +185,10 @@ function Comparison({ previous }: { readonly previous: EvalComparison }) {
         {!isSameModel && " Another model ran it."}
       </p>
       {changed.length === 0 ? (
-        <p class="soft">Every eval has the pass rate it had.</p>
+        <p class="soft">No pass rate has changed.</p>
       ) : (
         <table class="plain-table">
-          <caption class="hidden">Evals whose pass rate changed</caption>
+          <caption class="hidden">Evals with a changed pass rate</caption>
           <tbody>
             {changed.map(({ name, before: old, after: now }) => (
               <tr key={name}>

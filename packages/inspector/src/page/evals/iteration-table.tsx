@@ -1,4 +1,4 @@
-/** The iterations of a skill, newest first, each beside its baseline. */
+/** The iterations of a skill, newest first, each with its baseline. */
 
 import type { ApiEvalSummary, ApiSpread } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";
@@ -61,7 +61,7 @@ function Difference({ iteration: { passRate, baseline, ungraded } }: { readonly 
   const sign = delta > 0 ? "+" : "";
   return (
     <span class="row">
-      <Badge tone={tone} title={tone === "plain" ? "Within what chance makes of it" : undefined}>
+      <Badge tone={tone} title={tone === "plain" ? "Could be chance" : undefined}>
         {sign}
         {Math.round(delta * 100)} points
       </Badge>

@@ -1,4 +1,4 @@
-/** One graded run of an eval: what held, the evidence, and the answer itself. */
+/** One graded run of an eval: what passed, the evidence, and the answer. */
 
 import type { ApiFileText } from "@metier/service/api";
 import type { ComponentChildren } from "preact";
@@ -103,7 +103,7 @@ function Output({
   const address = `/v1/evals/${encodeURIComponent(skill)}/${encodeURIComponent(number)}/outputs/${encoded}`;
   const known = useAnswer<ApiFileText>(address);
   const body = (file: ApiFileText): ComponentChildren =>
-    file.text === undefined ? <p class="soft">Not a text.</p> : <Markdown text={file.text} />;
+    file.text === undefined ? <p class="soft">Not text.</p> : <Markdown text={file.text} />;
   return (
     <div class="stack">
       <p class="small mono">{showUnseen(path)}</p>

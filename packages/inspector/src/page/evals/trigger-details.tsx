@@ -1,4 +1,4 @@
-/** How often a model used a skill for requests that are for it, and for those that are not. */
+/** How often a model used a skill for requests that are for it, and for requests that aren't. */
 
 import { Badge } from "../design/badge.tsx";
 import { Figures } from "../design/facts.tsx";
@@ -19,7 +19,7 @@ export function TriggerDetails({ triggers }: { readonly triggers: TriggerResults
       <p class="soft">
         {countOf(queries.length, "query", "queries")}, {countOf(runs, "run")} each, by{" "}
         {model || "an unknown model"}
-        {isReplayed && ", replayed"}. A query has triggered from {formatPercent(threshold)} of its runs on.
+        {isReplayed && ", replayed"}. A query triggers at {formatPercent(threshold)} of its runs or more.
       </p>
       <Figures
         figures={sets.map(({ name, passed, total }) => [
@@ -29,7 +29,7 @@ export function TriggerDetails({ triggers }: { readonly triggers: TriggerResults
       />
       <Section title="Every query">
         <CheckField
-          label="Only those that went wrong"
+          label="Only wrong ones"
           isChecked={isOnlyWrong}
           onChange={(isChecked) => changeQuery({ show: isChecked ? "wrong" : undefined })}
         />

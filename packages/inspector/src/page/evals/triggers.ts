@@ -1,4 +1,4 @@
-/** A `triggers.json` as the page reads it; what does not fit is left out. Pure. */
+/** Reads a `triggers.json`; parts that don't fit are left out. Pure. */
 import { isJsonObject, type Json } from "@metier/base/json";
 
 interface TriggerQueryResult {
@@ -7,7 +7,7 @@ interface TriggerQueryResult {
   readonly rate: number;
   readonly set: string;
   readonly isRight: boolean;
-  /** Skills that were used in its place, and what went wrong. */
+  /** Skills that were used instead, and what went wrong. */
   readonly instead: readonly string[];
 }
 

@@ -1,18 +1,18 @@
-/** Whether lines of the audit log belong together: each names the digest of the one before it. Pure. */
+/** Whether lines of the audit log form a chain: each names the digest of the line before it. Pure. */
 import type { ApiAuditLine } from "@metier/service/api";
 
-/** What the first line names as the one before it. */
+/** The digest that the first line names for the line before it. */
 const NOTHING_BEFORE = "0".repeat(64);
 
 export interface CheckedChain {
-  /** The first line and the last that were looked at. */
+  /** The first and last line that were checked. */
   readonly from: number;
   readonly to: number;
-  /** The line that does not go on from the one before it; absent: all do. */
+  /** The line that doesn't continue the chain; absent if all do. */
   readonly brokenAt?: number | undefined;
 }
 
-/** `lines`: oldest first, without gaps of our own making. */
+/** `lines`: oldest first, without gaps. */
 export function checkChain(lines: readonly ApiAuditLine[]): CheckedChain | undefined {
   const [first, last] = [lines[0], lines.at(-1)];
   if (first === undefined || last === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Whether the lines that are loaded are the ones that were written: linked to each other, and each with its own digest. */
+/** Whether the loaded lines are as they were written: linked to each other, each with its own digest. */
 import type { ApiAuditLine } from "@metier/service/api";
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "../design/button.tsx";
@@ -17,16 +17,18 @@ export function AuditCheck({ lines }: { readonly lines: readonly ApiAuditLine[] 
     return (
       <Notice tone="bad" title={`The log is broken at line ${formatNumber(brokenAt)}.`}>
         <p>
-          This line does not go on from the one before it: lines between them were taken out, or one was
-          changed.
+          This line doesn't follow the one before it: lines between them were removed, or one was changed.
         </p>
         <WhatToDo />
       </Notice>
     );
   }
   return (
-    <Notice tone="good" title={from === 1 ? "The log is whole." : "The log is whole as far as it is loaded."}>
-      <p>{reachOf(chain)} were looked at: each names the digest of the one before.</p>
+    <Notice
+      tone="good"
+      title={from === 1 ? "The log is intact." : "The log is intact as far as it is loaded."}
+    >
+      <p>{reachOf(chain)} checked: each names the digest of the line before it.</p>
       {canCompute && <Digests chain={chain} />}
     </Notice>
   );
@@ -37,7 +39,7 @@ function reachOf({ from, to }: CheckedChain): string {
 }
 
 function WhatToDo() {
-  return <p>Compare the log with a backup, and find out who can write to the store of this service.</p>;
+  return <p>Compare the log with a backup, and find out who can write to this service's store.</p>;
 }
 
 type Outcome = {
@@ -46,7 +48,7 @@ type Outcome = {
   readonly failure?: Failure | undefined;
 };
 
-/** Asked for: it reads all lines once more, as they are stored. */
+/** Started on request: it reads all lines again, as stored. */
 function Digests({ chain }: { readonly chain: CheckedChain }) {
   const [isBusy, setBusy] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
@@ -62,7 +64,7 @@ function Digests({ chain }: { readonly chain: CheckedChain }) {
       {outcome && <DigestOutcome outcome={outcome} />}
       <div class="row">
         <Button isDisabled={isBusy} onPress={() => void compute()}>
-          {isBusy ? "Computing…" : "Compute the digests anew"}
+          {isBusy ? "Computing…" : "Recompute the digests"}
         </Button>
       </div>
     </>
@@ -72,12 +74,10 @@ function Digests({ chain }: { readonly chain: CheckedChain }) {
 function DigestOutcome({ outcome: { chain, changed, failure } }: { readonly outcome: Outcome }) {
   if (failure) return <FailureNotice failure={failure} />;
   if (changed === undefined)
-    return (
-      <p role="status">The digests of {reachOf(chain).toLowerCase()} are those of what the lines say.</p>
-    );
+    return <p role="status">The digests of {reachOf(chain).toLowerCase()} match their contents.</p>;
   return (
     <Notice tone="bad" title={`Line ${formatNumber(changed)} was changed.`}>
-      <p>Its digest is not that of what it says now.</p>
+      <p>Its digest no longer matches its contents.</p>
       <WhatToDo />
     </Notice>
   );

@@ -1,11 +1,11 @@
-/** The digests of the audit log, computed anew from what the lines say: a line that was changed has another one. Pure. */
+/** Recomputes the digests of the audit log from its lines: a changed line has another digest. Pure. */
 import { canonicalText } from "@metier/base/json";
 import type { ApiAuditLine } from "@metier/service/api";
 
-/** Browsers have it on secure pages alone: by https, or on this machine. */
+/** Browsers offer it only on secure pages: over https, or on this machine. */
 export const canCompute: boolean = globalThis.crypto?.subtle !== undefined;
 
-/** The first line whose digest is not that of its contents. `lines`: as they are stored, with pseudonyms for people. */
+/** The first line whose digest doesn't match its contents. `lines`: as stored, with pseudonyms for people. */
 export async function findChanged(
   tenant: string,
   lines: readonly ApiAuditLine[],

@@ -1,6 +1,6 @@
 /**
- * The audit log, from its newest lines on. The API gives it oldest first, so where a long one ends is searched for: then the
- * last thousands of lines are read, and earlier ones when somebody asks. Lines that are added meanwhile come by themselves.
+ * The audit log, starting with its newest lines. The API returns it oldest first, so the end of a long log is searched
+ * for; then the last thousands of lines are read, and earlier ones on request. New lines appear by themselves.
  */
 import type { Result } from "@metier/base/result";
 import type { ApiAuditLine, ApiList } from "@metier/service/api";
@@ -9,7 +9,7 @@ import { ask, type Failure } from "../state/answers.ts";
 import { findEnd } from "./find-end.ts";
 
 const PAGE = 500;
-/** So many lines at once. */
+/** Lines per request. */
 const WINDOW = 5_000;
 const PAUSE_MS = 5_000;
 
@@ -17,7 +17,7 @@ export interface LoadedAudit {
   /** Oldest first, without gaps. */
   readonly lines: readonly ApiAuditLine[];
   readonly isLoading: boolean;
-  /** There are lines before the first one of these. */
+  /** More lines come before the first one of these. */
   readonly hasEarlier: boolean;
   readonly failure?: Failure | undefined;
 }
@@ -80,7 +80,7 @@ interface ReadLines {
   readonly failure?: Failure | undefined;
 }
 
-/** Those behind `after`, up to `last`. `as`: with the names of people, or as they are stored. */
+/** The lines after `after`, up to `last`. `as`: with the names of people, or as stored. */
 export async function readAuditLines(
   after: number,
   last: number,

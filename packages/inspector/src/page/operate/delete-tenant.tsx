@@ -1,4 +1,4 @@
-/** Deleting a tenant: all of it, after its name was typed. */
+/** Deletes a tenant with everything it has, after its name is typed. */
 import type { ApiTenant } from "@metier/service/api";
 import { showUnseen } from "../design/text.tsx";
 import { AskFirst } from "../parts/ask-first.tsx";
@@ -14,17 +14,17 @@ export function DeleteTenant({ tenant: { id, name }, onClose }: DeleteTenantProp
   return (
     <AskFirst
       title="Delete this tenant?"
-      action="Delete all of it"
+      action="Delete everything"
       leave="Keep it"
-      typed={{ label: "Type its name to go on", text: name }}
+      typed={{ label: "Type its name to continue", text: name }}
       act={() => ask(`/v1/tenants/${encodeURIComponent(id)}`, "DELETE")}
       onDone={() => goTo(["tenants"])}
       onClose={onClose}
     >
       <p>
-        The tenant <strong>{showUnseen(name)}</strong> goes with everything it has: runs and their files,
-        skills, agents, schedules, secrets, keys and users. Its keys stop working at once. Runs that go on are
-        ended, which may take a while. Nobody can bring it back.
+        The tenant <strong>{showUnseen(name)}</strong> will be deleted with everything it has: runs and their
+        files, skills, agents, schedules, secrets, keys and users. Its keys stop working at once. Its active
+        runs are stopped, which may take a while. This can't be undone.
       </p>
     </AskFirst>
   );

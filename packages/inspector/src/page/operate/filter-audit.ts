@@ -9,7 +9,7 @@ export function readAuditFilter(query: ReadonlyMap<string, string>): AuditFilter
   return Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""])) as AuditFilter;
 }
 
-/** An action is one of those that are there; of the others a part is enough, whatever its case. */
+/** The action must match exactly; for the others a part is enough, ignoring case. */
 export function filterAudit(
   lines: readonly ApiAuditLine[],
   { action, actor, subject }: AuditFilter,

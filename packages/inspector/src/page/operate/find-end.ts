@@ -1,8 +1,8 @@
-/** Where a numbered list ends that can only be read from a number on. Pure. */
+/** Finds the end of a numbered list that can only be read forward from a number. Pure. */
 
 /**
- * A number near the last line: 0 for a log of up to `step` lines, else at most `step` before its end. Asks twice for each
- * doubling of its length at most.
+ * A number near the last line: 0 for a log of up to `step` lines, else at most `step` before its end. Asks at most
+ * twice for each doubling of its length.
  */
 export async function findEnd(hasAfter: (seq: number) => Promise<boolean>, step: number): Promise<number> {
   if (!(await hasAfter(step))) return 0;

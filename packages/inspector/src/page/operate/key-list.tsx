@@ -1,4 +1,4 @@
-/** The keys of a tenant: who may do what, and until when. The text of a key is shown once, when it is made. */
+/** The keys of a tenant: who may do what, and until when. A key's text is shown once, when it is created. */
 import type { ApiKey } from "@metier/service/api";
 import { useState } from "preact/hooks";
 import { StatusBadge } from "../design/badge.tsx";
@@ -13,7 +13,7 @@ import { ask, may, me } from "../state/answers.ts";
 import { usePages } from "../state/pages.ts";
 import { NewKey } from "./new-key.tsx";
 
-/** `tenant`: absent for the own one. */
+/** `tenant`: absent for the user's own. */
 export function KeyList({ tenant }: { readonly tenant?: string }) {
   const ofTenant = tenant === undefined ? "" : `&tenant=${encodeURIComponent(tenant)}`;
   const pages = usePages<ApiKey>(`/v1/keys?limit=100${ofTenant}`);
@@ -36,7 +36,7 @@ export function KeyList({ tenant }: { readonly tenant?: string }) {
       {pages.items.length > 0 && <KeyTable keys={pages.items} onRevoke={setRevoked} />}
       {!pages.isLoading && !pages.failure && pages.items.length === 0 && (
         <Empty title="No key yet.">
-          <p>Make one with the role admin, and give it to whoever runs this tenant.</p>
+          <p>Create one with the role admin, and give it to the person who runs this tenant.</p>
         </Empty>
       )}
       <MorePages pages={pages} noun="key" />
@@ -71,7 +71,7 @@ function KeyTable({ keys, onRevoke }: KeyTableProps) {
               </Button>
             ),
         },
-        { title: "Made", render: ({ createdAt }) => <Time at={createdAt} /> },
+        { title: "Created", render: ({ createdAt }) => <Time at={createdAt} /> },
         { title: "Ends", render: ({ revokedAt, expiresAt }) => <Time at={revokedAt ?? expiresAt} /> },
         { title: "Id", render: ({ id }) => <code class="id">{showUnseen(id)}</code> },
       ]}
@@ -89,10 +89,10 @@ function Rights({ held: { role, scopes } }: { readonly held: ApiKey }) {
 
 function MadeKey({ made: { name, key = "" }, onSeen }: { readonly made: ApiKey; onSeen(): void }) {
   return (
-    <Notice tone="good" title="Here is the key. It is not shown again.">
+    <Notice tone="good" title="This is the key. It won't be shown again.">
       <p>
-        Of <strong>{showUnseen(name)}</strong>. Only its digest is kept: a key that is lost is revoked, and a
-        new one made.
+        For <strong>{showUnseen(name)}</strong>. Only its digest is stored: if the key is lost, revoke it and
+        create a new one.
       </p>
       <p>
         <code class="key-text">{key}</code>
@@ -122,8 +122,8 @@ function RevokeKey({ revoked: { id, name }, onDone, onClose }: RevokeKeyProps) {
       onClose={onClose}
     >
       <p>
-        <strong>{showUnseen(name)}</strong> stops working at once, and everybody who signed in with it is
-        signed out. A revoked key stays in the list, and cannot be used again.
+        <strong>{showUnseen(name)}</strong> stops working at once, and everyone who signed in with it is
+        signed out. A revoked key stays in the list, and can't be used again.
       </p>
       {id === me.value?.keyId && (
         <p>

@@ -1,4 +1,4 @@
-/** The form for a new key: a role or single scopes, and how long it counts. */
+/** The form for a new key: a role or single scopes, and when it expires. */
 import type { ApiKey } from "@metier/service/api";
 import { useState } from "preact/hooks";
 import { Button } from "../design/button.tsx";
@@ -18,7 +18,7 @@ const ROLES: Readonly<Record<string, string>> = {
   member: "Sees runs and their files, and starts runs.",
   operator:
     "Also decides approvals, changes skills, agents, schedules and secrets, and sees workers and the queue.",
-  admin: "Also makes keys, deletes users, sets quotas and reads the audit log.",
+  admin: "Also creates keys, deletes users, sets quotas and reads the audit log.",
   scopes: "Exactly what you choose here.",
 };
 
@@ -68,20 +68,20 @@ export function NewKey({ tenant, onMade, onClose }: NewKeyProps) {
         <TextField
           label="For one user"
           value={wish.userId}
-          hint="Your own id for a person. Runs of this key are theirs, and count for their quotas. Empty: for nobody in particular."
+          hint="Your own id for a person. Runs of this key are theirs, and count toward their quotas. Leave empty for nobody in particular."
           onInput={set("userId")}
         />
         <TextField
-          label="Counts until"
+          label="Valid until"
           type="date"
           value={wish.expiresAt}
-          hint="It ends when this day begins (UTC). Empty: it counts until it is revoked."
+          hint="It expires at the start of this day (UTC). Leave empty to keep it until it is revoked."
           onInput={set("expiresAt")}
         />
         {failure && <FailureNotice failure={failure} />}
         <div class="row">
           <Button type="submit" kind="accent" isDisabled={isBusy || !isWhole}>
-            Make the key
+            Create key
           </Button>
         </div>
       </form>

@@ -27,13 +27,13 @@ export function NewTenant({ onClose }: { onClose(): void }) {
         <TextField
           label="Name"
           value={name}
-          hint="Of a team or a customer. Nothing of one tenant can be seen by another."
+          hint="A team or a customer. Tenants can't see each other's data."
           onInput={setName}
         />
         {failure && <FailureNotice failure={failure} />}
         <div class="row">
           <Button type="submit" kind="accent" isDisabled={isBusy || name.trim() === ""}>
-            Make the tenant
+            Create tenant
           </Button>
         </div>
       </form>

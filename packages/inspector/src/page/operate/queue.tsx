@@ -1,4 +1,4 @@
-/** What waits and what is worked on: in sum, and for each tenant. */
+/** What waits and what is being worked on: in total, and for each tenant. */
 import type { ApiQueue, ApiTenantQueue } from "@metier/service/api";
 import { Figures } from "../design/facts.tsx";
 import { Section } from "../design/page.tsx";
@@ -19,14 +19,14 @@ export function QueueSection({
     <Section title="Queue">
       <Figures
         figures={[
-          ["Wait for a worker", formatNumber(queued)],
-          ["Worked on", formatNumber(running)],
-          ["Wait for a person or a time", formatNumber(parked)],
-          ["Oldest has waited since", oldestAt === undefined ? "none waits" : <Time at={oldestAt} />],
+          ["Waiting for a worker", formatNumber(queued)],
+          ["In progress", formatNumber(running)],
+          ["Waiting for a person or a time", formatNumber(parked)],
+          ["Oldest waiting since", oldestAt === undefined ? "none waiting" : <Time at={oldestAt} />],
         ]}
       />
       {tenants.length === 0 ? (
-        <p class="soft">Nothing waits, and nothing is worked on.</p>
+        <p class="soft">Nothing is waiting or in progress.</p>
       ) : (
         <FirstRows rows={tenants.toSorted(byAge)}>
           {(rows) => (
@@ -36,7 +36,7 @@ export function QueueSection({
               columns={[
                 { title: "Tenant", isName: true, render: (tenant) => <TenantName tenant={tenant} /> },
                 { title: "Waiting", isNumber: true, render: (tenant) => formatNumber(tenant.queued) },
-                { title: "Worked on", isNumber: true, render: (tenant) => formatNumber(tenant.running) },
+                { title: "In progress", isNumber: true, render: (tenant) => formatNumber(tenant.running) },
                 { title: "Oldest since", render: (tenant) => <Time at={tenant.oldestAt} /> },
               ]}
             />
@@ -47,7 +47,7 @@ export function QueueSection({
   );
 }
 
-/** Who has waited longest comes first; then who waits for nothing. */
+/** The tenant that has waited longest comes first; tenants without waiting runs come last. */
 function byAge(one: ApiTenantQueue, other: ApiTenantQueue): number {
   const [a, b] = [one.oldestAt ?? "~", other.oldestAt ?? "~"];
   return a < b ? -1 : a > b ? 1 : other.running - one.running;

@@ -1,4 +1,4 @@
-/** What a tenant uses of what it may, as bars with their numbers. */
+/** How much of its quotas a tenant uses, as bars with numbers. */
 import type { ApiQuotas } from "@metier/service/api";
 import { Bar } from "../design/bar.tsx";
 import { QUOTA_FIELDS, toneOf } from "./quota-fields.ts";

@@ -1,4 +1,4 @@
-/** The quotas as people read and write them: their names, units, and numbers from texts. Pure. */
+/** The quotas as people read and write them: their names, units, and numbers from text. Pure. */
 import type { ApiQuotaLimits } from "@metier/service/api";
 import { formatBytes, formatCost, formatNumber, formatTokens } from "../state/format.ts";
 
@@ -7,10 +7,10 @@ type QuotaName = keyof ApiQuotaLimits;
 interface QuotaField {
   readonly name: QuotaName;
   readonly title: string;
-  /** Where it is written: with its unit. */
+  /** The label in a form: with its unit. */
   readonly label: string;
   readonly about: string;
-  /** How many of what the API counts are in one of what people write. */
+  /** How many API units are in one unit that people write. */
   readonly unit: number;
   readonly isWhole: boolean;
   show(value: number): string;
@@ -23,7 +23,7 @@ export const QUOTA_FIELDS: readonly QuotaField[] = [
     name: "concurrentRuns",
     title: "Runs at the same time",
     label: "Runs at the same time",
-    about: "More wait in the queue.",
+    about: "Further runs wait in the queue.",
     unit: 1,
     isWhole: true,
     show: formatNumber,
@@ -32,34 +32,34 @@ export const QUOTA_FIELDS: readonly QuotaField[] = [
     name: "openRuns",
     title: "Open runs",
     label: "Open runs",
-    about: "Queued, worked on, or waiting for a person.",
+    about: "Queued, in progress, or waiting for a person.",
     unit: 1,
     isWhole: true,
     show: formatNumber,
   },
   {
     name: "startsPerMinute",
-    title: "Starts in a minute",
-    label: "Starts in a minute",
-    about: "Runs that are asked for.",
+    title: "Starts per minute",
+    label: "Starts per minute",
+    about: "Requests for a run.",
     unit: 1,
     isWhole: true,
     show: formatNumber,
   },
   {
     name: "tokensPerDay",
-    title: "Tokens in a day",
-    label: "Tokens in a day",
-    about: "Of runs that have ended. A day begins at midnight UTC.",
+    title: "Tokens per day",
+    label: "Tokens per day",
+    about: "For runs that have ended. A day starts at midnight UTC.",
     unit: 1,
     isWhole: true,
     show: formatTokens,
   },
   {
     name: "costPerDay",
-    title: "Cost in a day",
-    label: "Cost in a day, in dollars",
-    about: "As far as the prices of the models are known.",
+    title: "Cost per day",
+    label: "Cost per day, in dollars",
+    about: "As far as model prices are known.",
     unit: 1,
     isWhole: false,
     show: formatCost,
@@ -68,14 +68,14 @@ export const QUOTA_FIELDS: readonly QuotaField[] = [
     name: "storageBytes",
     title: "Storage",
     label: "Storage, in megabytes",
-    about: "Work folders of runs and uploaded skills.",
+    about: "Work folders of runs, and uploaded skills.",
     unit: MEGABYTE,
     isWhole: false,
     show: formatBytes,
   },
 ];
 
-/** What can be limited where: storage is the tenant's, and how many runs go at the same time is the same for each user. */
+/** What can be limited where: storage only per tenant, and concurrent runs the same for each user. */
 const ALL = QUOTA_FIELDS.map(({ name }) => name);
 
 export const FIELDS_OF: Readonly<Record<"tenant" | "each" | "user", readonly QuotaName[]>> = {
@@ -84,7 +84,7 @@ export const FIELDS_OF: Readonly<Record<"tenant" | "each" | "user", readonly Quo
   user: ALL.filter((name) => name !== "storageBytes" && name !== "concurrentRuns"),
 };
 
-/** What stands in the fields; an empty one is not limited. */
+/** The texts of the fields; an empty one means no limit. */
 type QuotaTexts = Readonly<Record<QuotaName, string>>;
 
 export function writeLimits(limits: ApiQuotaLimits): QuotaTexts {
@@ -110,13 +110,13 @@ export function readLimits(texts: QuotaTexts): ReadLimits {
     if (isNumber) limits[name] = unit === 1 ? Number(text) : Math.round(Number(text) * unit);
     else
       errors[name] = isWhole
-        ? "Write a whole number, or nothing for no limit."
-        : "Write a number, or nothing for no limit.";
+        ? "Enter a whole number, or leave it empty for no limit."
+        : "Enter a number, or leave it empty for no limit.";
   }
   return { limits, errors };
 }
 
-/** From here on a bar warns. */
+/** At this share, a bar warns. */
 const NEARLY = 0.8;
 
 export function toneOf(used: number, limit: number): "accent" | "warn" | "bad" {
@@ -124,11 +124,11 @@ export function toneOf(used: number, limit: number): "accent" | "warn" | "bad" {
   return used >= limit * NEARLY ? "warn" : "accent";
 }
 
-/** Those that are limited, in words: `5 runs at the same time`. */
+/** The limits in words: `5 runs at the same time`. */
 export function describeLimits(limits: ApiQuotaLimits): string {
   const words = QUOTA_FIELDS.flatMap(({ name, title, show }) => {
     const value = limits[name];
     return value === undefined ? [] : [`${title}: ${show(value)}`];
   });
-  return words.length === 0 ? "Not limited" : words.join(" · ");
+  return words.length === 0 ? "No limits" : words.join(" · ");
 }

@@ -1,4 +1,4 @@
-/** The form for quotas: of a tenant, of each user, or of one. */
+/** The form for quotas: of a tenant, of each user, or of one user. */
 import type { Result } from "@metier/base/result";
 import type { ApiQuotaLimits } from "@metier/service/api";
 import { useState } from "preact/hooks";
@@ -13,7 +13,7 @@ interface QuotaFormProps {
   readonly title: string;
   readonly limits: ApiQuotaLimits;
   readonly of: keyof typeof FIELDS_OF;
-  /** Whether it is of a user who is named here. */
+  /** Whether it is for a user who is named here. */
   readonly wantsUser?: boolean;
   save(limits: ApiQuotaLimits, user: string): Promise<Result<unknown, Failure>>;
   onClose(): void;
@@ -39,9 +39,9 @@ export function QuotaForm({ title, limits, of, wantsUser = false, save, onClose 
   return (
     <Dialog title={title} onClose={onClose}>
       <form class="stack" onSubmit={(event) => void submit(event)}>
-        <p class="soft">An empty field is not limited.</p>
+        <p class="soft">An empty field means no limit.</p>
         {wantsUser && (
-          <TextField label="User" value={user} hint="The id that keys and runs have." onInput={setUser} />
+          <TextField label="User" value={user} hint="The user id of keys and runs." onInput={setUser} />
         )}
         <div class="filters">
           {QUOTA_FIELDS.filter(({ name }) => FIELDS_OF[of].includes(name)).map(({ name, label }) => (

@@ -1,10 +1,10 @@
-/** Who sees which of the operators' views. The server decides by itself what it answers; this only keeps links away. */
+/** Who sees which of the operators' views. The server itself decides what it answers; this only hides links. */
 import type { ApiMe } from "@metier/service/api";
 
 const PLATFORM_TENANT = "default";
 
 function holds({ scopes, mode }: ApiMe, scope: string): boolean {
-  // `metier inspect` is for one person over their own home: there is nothing to operate.
+  // `metier inspect` is for one person and their own home: there is nothing to operate.
   return mode === "serve" && (scopes.includes(scope) || scopes.includes("admin"));
 }
 

@@ -1,4 +1,4 @@
-/** Days on which nothing ran belong into a plot, too. Pure. */
+/** Adds the days without runs, which belong in a plot, too. Pure. */
 import type { ApiUsageSum } from "@metier/service/api";
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-/** What the runs of the tenant used: by day, skill and user. */
+/** What the tenant's runs used, by day, skill and user. */
 import type { ApiList, ApiUsageSum } from "@metier/service/api";
 import { Figures } from "../design/facts.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
@@ -19,7 +19,7 @@ type By = "day" | "skill" | "user";
 export function UsageSection() {
   return (
     <Section title="Usage">
-      <p class="soft small">Of runs that have ended; the last 30 days, unless you choose others.</p>
+      <p class="soft small">Runs that have ended in the last 30 days, unless you choose other days.</p>
       <DayRange />
       <Tabs
         label="Usage"
@@ -41,7 +41,7 @@ function Usage({ by }: { readonly by: By }) {
     <Answered known={known} path={path}>
       {({ data }) =>
         data.length === 0 ? (
-          <Empty title="No run has ended in this time.">
+          <Empty title="No run ended in this time.">
             <p>
               <Message text="Choose a longer time, or start a run: `metier run <skill> <message>`." />
             </p>

@@ -1,4 +1,4 @@
-/** What each user of a tenant may, and those for whom something else holds. */
+/** The quotas of each user of a tenant, and the users with different ones. */
 import type { ApiQuotaLimits, ApiQuotas } from "@metier/service/api";
 import { useState } from "preact/hooks";
 import { Button } from "../design/button.tsx";
@@ -30,7 +30,7 @@ export function UserQuotaTable({ quotas, canEdit }: UserQuotasProps) {
   ];
   return (
     <Section
-      title="Of users"
+      title="Users"
       actions={canEdit && <Button onPress={() => setEditing({ kind: "user" })}>Quotas for one user</Button>}
     >
       {editing && <EditQuotas quotas={quotas} editing={editing} onClose={() => setEditing(undefined)} />}
@@ -86,7 +86,7 @@ function EditQuotas({ quotas: { eachUser, users }, editing, onClose }: EditQuota
   );
 }
 
-/** Whoever is not limited otherwise is treated as each user. */
+/** A user without separate limits gets those of each user. */
 function withUser(users: ApiQuotas["users"], user: string, limits: ApiQuotaLimits): ApiQuotas["users"] {
   const { [user]: _, ...others } = users;
   return Object.keys(limits).length === 0 ? others : { ...others, [user]: limits };

@@ -1,4 +1,4 @@
-/** The processes that advance runs; one of them can be told to take no more. */
+/** The processes that advance runs; each can be told to take no more. */
 import type { ApiWorker } from "@metier/service/api";
 import { useState } from "preact/hooks";
 import { Badge, type Tone } from "../design/badge.tsx";
@@ -21,7 +21,7 @@ const TONES: Readonly<Record<ApiWorker["state"], Tone>> = {
 const ABOUT: Readonly<Record<ApiWorker["state"], string>> = {
   working: "It takes runs.",
   draining: "It takes no more runs.",
-  silent: "Nothing was heard of it for a while. Others go on with its runs.",
+  silent: "It has been silent for a while. Others continue its runs.",
 };
 
 export function WorkerSection({ workers }: { readonly workers: readonly ApiWorker[] }) {
@@ -30,9 +30,9 @@ export function WorkerSection({ workers }: { readonly workers: readonly ApiWorke
     <Section title={`Workers: ${formatNumber(workers.length)}`}>
       {drained && <DrainWorker worker={drained} onClose={() => setDrained(undefined)} />}
       {workers.length === 0 ? (
-        <Empty title="No worker is known.">
+        <Empty title="No workers found.">
           <p>
-            <Message text="`metier serve` advances runs by itself, unless it was told not to. Start more with `metier worker`." />
+            <Message text="`metier serve` advances runs itself, unless it was told not to. Start more with `metier worker`." />
           </p>
         </Empty>
       ) : (
@@ -102,16 +102,16 @@ function DrainWorker({
 }) {
   return (
     <AskFirst
-      title="Let this worker drain?"
-      action="Let it drain"
-      leave="Let it go on"
+      title="Drain this worker?"
+      action="Drain it"
+      leave="Keep it running"
       act={() => ask(`/v1/workers/${encodeURIComponent(id)}/drain`, "POST")}
       onDone={() => reloadAll("/v1/workers")}
       onClose={onClose}
     >
       <p>
-        <strong>{showUnseen(host)}</strong> takes no more runs, gives back those it has after the step under
-        way, and ends. It has {countOf(active, "run")} now; others go on with them. To have it back, start it
+        <strong>{showUnseen(host)}</strong> takes no more runs, gives back its current ones after the current
+        step, and exits. It has {countOf(active, "run")} now; others continue them. To get it back, start it
         again.
       </p>
     </AskFirst>

@@ -1,4 +1,4 @@
-/** A question before something that cannot be taken back. What weighs most is typed first. */
+/** A question before something that can't be undone. The most serious ones need typed confirmation. */
 import type { Result } from "@metier/base/result";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -12,11 +12,11 @@ import type { Failure } from "../state/answers.ts";
 interface AskFirstProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** On the button that does it. */
+  /** The label of the button that does it. */
   readonly action: string;
-  /** On the button that does not. */
+  /** The label of the button that cancels. */
   readonly leave: string;
-  /** What has to be typed before. */
+  /** What must be typed first. */
   readonly typed?: { readonly label: string; readonly text: string };
   act(): Promise<Result<unknown, Failure>>;
   onDone(): void;
@@ -56,7 +56,7 @@ export function AskFirst(props: AskFirstProps) {
   );
 }
 
-/** As it is, or as it is shown: nobody can type marks that are not seen. */
+/** As it is, or as it is shown: nobody can type invisible characters. */
 function isTyped(words: string, text: string): boolean {
   return words !== "" && [text, text.trim(), showUnseen(text)].includes(words);
 }

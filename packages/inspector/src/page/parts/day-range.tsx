@@ -1,4 +1,4 @@
-/** From which day to which, in the address as `from` and `to`. */
+/** A range of days, in the address as `from` and `to`. */
 import { Button } from "../design/button.tsx";
 import { TextField } from "../design/field.tsx";
 import { address, changeQuery } from "../state/address.ts";
@@ -35,7 +35,7 @@ export function DayRange() {
   );
 }
 
-/** `path` with the days that are chosen. */
+/** `path` with the chosen days. */
 export function withDays(path: string): string {
   const { query } = address.value;
   const words = new URLSearchParams();

@@ -1,4 +1,4 @@
-/** The first rows of a list, until somebody asks for all of them. */
+/** The first rows of a list, until the reader asks for all of them. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../design/button.tsx";

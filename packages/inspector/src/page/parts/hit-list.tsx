@@ -6,7 +6,7 @@ import { Reasons } from "./reasons.tsx";
 interface HitListProps {
   readonly label: string;
   readonly hits: readonly ApiHit[];
-  /** The name of the one that is chosen. */
+  /** The name of the chosen one. */
   readonly chosen?: string | undefined;
   linkOf(hit: ApiHit): string;
 }

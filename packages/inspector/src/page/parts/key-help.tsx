@@ -1,4 +1,4 @@
-/** `?`: the keys that do something now. */
+/** `?`: the keys that work now. */
 import { Dialog } from "../design/dialog.tsx";
 import { bindings } from "../state/keys.ts";
 

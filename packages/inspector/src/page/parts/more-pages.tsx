@@ -1,4 +1,4 @@
-/** Under a list that comes in parts: that there is more of it, and why it did not come. */
+/** Below a list that loads in parts: whether there is more, and why loading failed. */
 import { Button } from "../design/button.tsx";
 import { FailureNotice } from "../design/notice.tsx";
 import { countOf } from "../state/format.ts";

@@ -1,4 +1,4 @@
-/** The bar on the side, or on top where there is little room: where one can go, what waits, and how the page looks. */
+/** The bar at the side, or at the top of a narrow screen: views, waiting approvals, and the color scheme. */
 
 import type { ApiApproval, ApiList } from "@metier/service/api";
 import { signal } from "@preact/signals";
@@ -8,7 +8,7 @@ import { isExport, me, signOut, useAnswer } from "../state/answers.ts";
 import { connection } from "../state/live.ts";
 import { openViews } from "../views/all-views.ts";
 
-/** Parts of the path that belong to an entry of the navigation. */
+/** Path parts that belong to a navigation entry. */
 const PARENTS: Readonly<Record<string, string>> = { skill: "skills", run: "runs", compare: "runs" };
 
 const PENDING_APPROVALS = "/v1/approvals?status=pending";
@@ -38,7 +38,7 @@ export function Navigation({ current, onHelp }: { readonly current: string; onHe
         <span class={`dot ${connection.value}`} role="status">
           {CONNECTIONS[connection.value]}
         </span>
-        <Button kind="quiet" onPress={changeTheme} title="Light, dark, or as your system says">
+        <Button kind="quiet" onPress={changeTheme} title="Light, dark, or like your system">
           {THEMES[theme.value]}
         </Button>
         <Button kind="quiet" onPress={onHelp} title="Keys (?)">
@@ -78,7 +78,7 @@ function changeTheme(): void {
   try {
     localStorage.setItem(KEY, theme.value);
   } catch {
-    // It holds until the page is closed.
+    // It lasts until the page is closed.
   }
 }
 

@@ -42,19 +42,19 @@ export function NewSchedule({ onClose }: { onClose(): void }) {
         />
         <TextField label="Time zone" value={wish.timeZone} onInput={set("timeZone")} />
         <ChoiceField
-          label="Times that were missed"
+          label="Missed times"
           value={wish.catchUp}
           options={[
             ["one", "One run for all of them"],
             ["all", "One run for each"],
-            ["skip", "Leave them out"],
+            ["skip", "Skip them"],
           ]}
           onChange={set("catchUp")}
         />
         {failure && <FailureNotice failure={failure} />}
         <div class="row">
           <Button type="submit" kind="accent" isDisabled={wish.name === "" || wish.skill === ""}>
-            Make the schedule
+            Create schedule
           </Button>
         </div>
       </form>

@@ -1,4 +1,4 @@
-/** Diagnostics one under the other: how serious, what, what to do, and where. */
+/** A list of diagnostics: severity, message, hint and place. */
 import type { ApiDiagnostic } from "@metier/service/api";
 import type { ComponentChildren } from "preact";
 import { StatusBadge } from "../design/badge.tsx";
@@ -6,7 +6,7 @@ import { Message } from "../design/text.tsx";
 
 interface ProblemListProps {
   readonly diagnostics: readonly ApiDiagnostic[];
-  /** Where it is, for example as a link to the line. */
+  /** Its place, for example as a link to the line. */
   placeOf?(diagnostic: ApiDiagnostic): ComponentChildren;
 }
 

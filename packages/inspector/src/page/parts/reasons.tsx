@@ -1,4 +1,7 @@
-/** Why a skill was found: each word of the request with its share of the score and where it stands, and what is missing. */
+/**
+ * Why a skill was found: each word of the request with its share of the score and where it occurs, and what is
+ * missing.
+ */
 import type { ApiHit } from "@metier/service/api";
 import { showUnseen } from "../design/text.tsx";
 import { formatPercent } from "../state/format.ts";

@@ -1,4 +1,4 @@
-/** Runs as a list of any length: what, how it stands, when, how long, tokens, cost. */
+/** Runs as a list of any length: name, status, time, duration, tokens, cost. */
 import type { ApiRunSummary } from "@metier/service/api";
 import { StatusBadge } from "../design/badge.tsx";
 import { type Column, Table } from "../design/table.tsx";
@@ -8,7 +8,7 @@ import { formatCost, formatDuration, formatTokens, shortId } from "../state/form
 
 interface RunTableProps {
   readonly runs: readonly ApiRunSummary[];
-  /** Where a row leads. Default: to the run. */
+  /** The link of a row. Default: the run. */
   linkOf?(run: ApiRunSummary): string;
   /** Few columns, for little room. */
   readonly isShort?: boolean;
@@ -46,12 +46,12 @@ const STATUS: Column<ApiRunSummary> = {
   title: "Status",
   width: "7rem",
   render: ({ status, isCancelled }) => (
-    <StatusBadge status={status} title={isCancelled ? "It is being cancelled." : undefined} />
+    <StatusBadge status={status} title={isCancelled ? "Cancelling…" : undefined} />
   ),
 };
 
 const BEGAN: Column<ApiRunSummary> = {
-  title: "Began",
+  title: "Started",
   width: "7rem",
   render: ({ createdAt }) => <Time at={createdAt} />,
 };

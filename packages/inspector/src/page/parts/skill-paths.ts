@@ -1,8 +1,8 @@
-/** Where the API answers about skills. */
+/** API paths about skills. */
 
 export const CATALOG = "/v1/catalog";
 
-/** `address`: `scope:name`, or a name alone for the one that wins it. */
+/** `address`: `scope:name`, or a name alone for the skill that wins it. */
 export function skillPath(address: string): string {
   return `${CATALOG}/skills/${encodeURIComponent(address)}`;
 }

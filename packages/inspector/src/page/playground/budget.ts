@@ -1,4 +1,4 @@
-/** The slider of the listing's budget: up to where every skill is whole. Pure. */
+/** The slider for the listing's budget, up to where every skill fits in full. Pure. */
 import type { ApiCatalogSkill } from "@metier/service/api";
 
 interface BudgetRange {
@@ -7,7 +7,7 @@ interface BudgetRange {
   readonly step: number;
 }
 
-/** What the API takes without being told. */
+/** The API's default. */
 const USUAL = 4_000;
 const STEPS = 100;
 

@@ -1,4 +1,4 @@
-/** The fields of a form that was made from a schema, each with what is wrong in it. */
+/** The fields of a form made from a schema, each with its faults. */
 import { Button } from "../design/button.tsx";
 import { ChoiceField, TextField } from "../design/field.tsx";
 import { showUnseen } from "../design/text.tsx";
@@ -16,7 +16,7 @@ interface FieldsProps<Field extends FormField = FormField> {
   onChange(draft: Draft): void;
 }
 
-/** From this length on, a text gets several lines. */
+/** At this length, a text gets several lines. */
 const LONG = 200;
 
 export function InputFields({ field, ...rest }: FieldsProps) {

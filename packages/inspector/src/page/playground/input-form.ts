@@ -1,6 +1,6 @@
 /**
- * A form made from the JSON Schema of a skill's input: which fields there are, what they begin with, and the value that they
- * make. Whatever a form cannot say becomes a field for JSON; the server checks everything again. Pure.
+ * A form made from the JSON Schema of a skill's input: its fields, their defaults, and the value they make. What a
+ * form can't express becomes a JSON field; the server checks everything again. Pure.
  */
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from "@metier/base/json";
 
@@ -30,7 +30,7 @@ interface NamedField {
 export type GroupField = Extract<FormField, { kind: "group" }>;
 export type ListField = Extract<FormField, { kind: "list" }>;
 
-/** What stands in the fields: every leaf is a text, `""` where nothing is written. */
+/** The contents of the fields: every leaf is a text, `""` if empty. */
 export type Draft = string | readonly Draft[] | { readonly [name: string]: Draft };
 
 const MOST_DEPTH = 5;
@@ -128,7 +128,7 @@ function readGroup(told: FieldBase, schema: JsonObject, depth: number): FormFiel
   return { ...told, kind: "group", fields };
 }
 
-/** What the fields hold before anybody writes: the defaults of the schema. */
+/** The initial contents of the fields: the schema's defaults. */
 export function startDraft(field: FormField, given: Json | undefined = field.start): Draft {
   switch (field.kind) {
     case "list":
@@ -158,7 +158,7 @@ function startGroup({ fields }: GroupField, given: Json | undefined): Draft {
   );
 }
 
-/** What has to be chosen from one option is chosen. */
+/** A choice with one option is already made. */
 function startChoice(field: Extract<FormField, { kind: "choice" }>, given: Json | undefined): string {
   const { options, isRequired } = field;
   const place = options.findIndex((option) => JSON.stringify(option) === JSON.stringify(given));

@@ -1,4 +1,4 @@
-/** What a model would be told of the skills, within a budget: which are whole, shortened, named or only counted. */
+/** What a model would be told about the skills within a budget: which are in full, shortened, named or only counted. */
 import type { ApiCatalog, ApiListing } from "@metier/service/api";
 import { RangeField } from "../design/field.tsx";
 import { Answered } from "../design/notice.tsx";
@@ -35,10 +35,10 @@ export function ListingPanel() {
 }
 
 const CLASSES = [
-  ["full", "Whole", "with the whole description"],
-  ["shortened", "Shortened", "with the beginning of the description"],
+  ["full", "Full", "with the full description"],
+  ["shortened", "Shortened", "with the start of the description"],
   ["nameOnly", "Name only", "without a description"],
-  ["counted", "Counted", "not named; a model has to search for them"],
+  ["counted", "Counted", "not named; a model must search for them"],
 ] as const;
 
 const MOST_NAMES = 200;
@@ -49,7 +49,7 @@ function ListingDetails({ listing }: { readonly listing: ApiListing }) {
     <>
       <p role="status">
         Uses {formatTokens(tokens)} of {formatTokens(budget)} tokens.
-        {!fits && <strong> It does not fit: even the shortest listing needs more.</strong>}
+        {!fits && <strong> It doesn't fit: even the shortest listing needs more.</strong>}
       </p>
       <div class="listing-bar" aria-hidden="true">
         {CLASSES.filter(([id]) => listing[id].length > 0).map(([id]) => (

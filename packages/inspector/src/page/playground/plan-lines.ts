@@ -1,4 +1,4 @@
-/** Lines of a plan: what of the declared reach is granted, and limits with their units. Pure. */
+/** Lines of a plan: which declared reach is granted, and limits with their units. Pure. */
 import type { Json, JsonObject } from "@metier/base/json";
 import { formatBytes, formatCost, formatDuration, formatNumber } from "../state/format.ts";
 

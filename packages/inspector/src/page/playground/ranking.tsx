@@ -1,4 +1,4 @@
-/** Which skills answer to the request, with the reasons; one of them is chosen. Without a request: all of them by name. */
+/** Which skills match the request, and why; one of them is chosen. Without a request: all skills by name. */
 import type { ApiCatalog, ApiCatalogSkill, ApiFind } from "@metier/service/api";
 import { Button } from "../design/button.tsx";
 import { Answered, Empty } from "../design/notice.tsx";
@@ -42,8 +42,8 @@ function Hits({ request, chosen }: RankingProps) {
       {({ data, words }) =>
         data.length === 0 ? (
           <Empty title="No skill has any of these words.">
-            {words.length > 0 && <p class="soft">Looked for: {words.map(showUnseen).join(", ")}</p>}
-            <p>Use words that stand in a skill’s name or description.</p>
+            {words.length > 0 && <p class="soft">Searched for: {words.map(showUnseen).join(", ")}</p>}
+            <p>Use words from a skill’s name or description.</p>
           </Empty>
         ) : (
           <>
@@ -77,7 +77,7 @@ function AllNames({ chosen }: Pick<RankingProps, "chosen">) {
           return (
             <Empty title="No skill can be used yet.">
               <p>
-                The <a href="#/skills">catalog</a> says why.
+                The <a href="#/skills">catalog</a> shows why.
               </p>
             </Empty>
           );
@@ -85,7 +85,7 @@ function AllNames({ chosen }: Pick<RankingProps, "chosen">) {
         const rest = usable.length - MOST_NAMES;
         return (
           <>
-            <p class="soft">Type a request to see who wins it and why, or choose a skill.</p>
+            <p class="soft">Type a request to see which skill wins it and why, or choose a skill.</p>
             <ul class="skill-names">
               {usable.slice(0, MOST_NAMES).map((skill) => (
                 <NameLink key={skill.address} skill={skill} isChosen={skill.name === chosen} />

@@ -1,18 +1,18 @@
-/** What is written in a form as the value that a run gets, or what is wrong in which field. Pure. */
+/** Turns the contents of a form into the input of a run, or into faults by field. Pure. */
 import type { Json } from "@metier/base/json";
 import type { Draft, FormField, GroupField, ListField } from "./input-form.ts";
 import { startDraft } from "./input-form.ts";
 
 export interface DraftFault {
-  /** `range.from`, `labels[0]`; `""`: the whole input. */
+  /** `range.from`, `labels[0]`; `""` for the whole input. */
   readonly path: string;
   readonly message: string;
-  /** Nothing is written where something must be: said only once somebody wants to go on. */
+  /** A required field is empty: reported only when the user wants to continue. */
   readonly isMissing: boolean;
 }
 
 interface ReadDraft {
-  /** Absent: nothing is written, and nothing has to be. */
+  /** Absent if nothing is written and nothing is required. */
   readonly value?: Json | undefined;
   readonly faults: readonly DraftFault[];
 }
@@ -68,7 +68,7 @@ function readJson(text: string, path: string): ReadDraft {
   try {
     return { value: JSON.parse(text) as Json, faults: [] };
   } catch (error) {
-    return fault(path, `Not JSON: ${error instanceof Error ? error.message : "it cannot be read"}`);
+    return fault(path, `Not JSON: ${error instanceof Error ? error.message : "it can't be read"}`);
   }
 }
 
@@ -81,7 +81,7 @@ function readList(field: ListField, draft: Draft, path: string): ReadDraft {
   return faults.length > 0 ? { faults } : checkBounds(field, value, value.length, "item", path);
 }
 
-/** A group that may be left out is left out while nobody has written in it. */
+/** An optional group is left out while it is empty. */
 function readGroup(field: GroupField, draft: Draft, path: string): ReadDraft {
   if (!field.isRequired && isUntouched(field, draft)) return { faults: [] };
   const read = field.fields.map(({ name, field: inner }) => {
@@ -107,7 +107,7 @@ function fault(path: string, message: string, isMissing = false): ReadDraft {
   return { faults: [{ path, message, isMissing }] };
 }
 
-/** Arguments as they were written for each name; those behind the last one that is written are left out. */
+/** The arguments by position; empty ones at the end are left out. */
 export function writtenArguments(values: readonly string[]): readonly string[] | undefined {
   const last = values.findLastIndex((value) => value.trim() !== "");
   return last < 0 ? undefined : values.slice(0, last + 1);

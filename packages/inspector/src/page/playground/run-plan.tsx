@@ -1,4 +1,4 @@
-/** What a run would do before it does it: tools with the rule for each, reach, limits, prompt; or why it would not run. */
+/** What a run would do: tools with their rules, reach, limits and prompt; or why it would be refused. */
 
 import type { JsonObject } from "@metier/base/json";
 import type { ApiPlan } from "@metier/service/api";
@@ -80,7 +80,7 @@ function Tools({ tools }: Pick<Plan, "tools">) {
 
 function Reach(reach: { readonly declared: JsonObject; readonly granted: JsonObject }) {
   const wishes = compareWishes(reach);
-  if (wishes.length === 0) return <p class="soft">It reaches its own work folder, and nothing else.</p>;
+  if (wishes.length === 0) return <p class="soft">It can reach only its own work folder.</p>;
   return (
     <PlainTable
       label="What it asks for, and what it gets"
@@ -107,7 +107,7 @@ function Reach(reach: { readonly declared: JsonObject; readonly granted: JsonObj
   );
 }
 
-/** Who may not see how the server is set up gets no system prompt. */
+/** A user who may not see the server's setup gets no system prompt. */
 function Prompts({ system, message }: Pick<Plan, "system" | "message">) {
   return (
     <div class="stack tight">

@@ -31,7 +31,7 @@ export function StartRun({ skill: asked, request }: { readonly skill: string; re
   );
 }
 
-/** What is written for the chosen skill. */
+/** The form contents for the chosen skill. */
 function useWish(skill: ApiSkill, request: string) {
   const form = useMemo(() => skill.inputSchema && readInputSchema(skill.inputSchema), [skill.inputSchema]);
   const [draft, setDraft] = useState<Draft>(() => (form ? startDraft(form) : ""));
@@ -89,7 +89,7 @@ function RunForm({ skill, request }: { readonly skill: ApiSkill; readonly reques
         </div>
       ) : (
         <p class="soft">
-          {isExport ? "An export starts nothing." : "Your key may not start runs: it lacks the scope `run`."}
+          {isExport ? "An export can't start runs." : "Your key can't start runs: it lacks the scope `run`."}
         </p>
       )}
       {failure && <FailureNotice failure={failure} />}
@@ -123,7 +123,7 @@ function SkillLine({
         </p>
       )}
       {status !== "enabled" && (
-        <Notice tone="warn" title={`It cannot be run: it is ${status}.`}>
+        <Notice tone="warn" title={`It can't run: it is ${status}.`}>
           {reason && (
             <p>
               <Message text={reason} />
@@ -146,7 +146,7 @@ function ArgumentFields({ names, state }: { readonly names: readonly string[]; r
     return (
       <TextField
         label="Arguments"
-        hint="Put where its instructions say $ARGUMENTS."
+        hint="Replaces $ARGUMENTS in its instructions."
         value={line}
         onInput={setLine}
       />
@@ -192,7 +192,7 @@ function PlanOf({ wish }: { readonly wish: string | undefined }) {
     <section class="stack run-plan" aria-label="Plan" aria-live="polite">
       <h3>What it would do</h3>
       {wish === undefined ? (
-        <p class="soft">Fill in what is required to see the plan.</p>
+        <p class="soft">Fill in the required fields to see the plan.</p>
       ) : failure ? (
         <FailureNotice failure={failure} />
       ) : plan ? (

@@ -1,4 +1,4 @@
-/** How well the skill of a column answers to the words of the skill of a row; 1 is as well as that skill itself. */
+/** How well the column's skill matches the words of the row's skill; 1 is as well as that skill itself. */
 import { showUnseen } from "../design/text.tsx";
 
 interface MatrixProps {
@@ -8,11 +8,10 @@ interface MatrixProps {
 
 export function ConfusionMatrix({ names, matrix }: MatrixProps) {
   return (
-    <div class="scrolls" role="region" aria-label="Matrix of confusion" tabIndex={0}>
+    <div class="scrolls" role="region" aria-label="Confusion matrix" tabIndex={0}>
       <table class="matrix">
         <caption>
-          How well the skill of a column answers to the words of the skill of a row. 1 is as well as that
-          skill itself.
+          How well the column’s skill matches the words of the row’s skill. 1 is as well as that skill itself.
         </caption>
         <thead>
           <tr>

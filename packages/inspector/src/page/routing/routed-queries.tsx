@@ -1,4 +1,4 @@
-/** Where requests went that somebody wrote down with the skill they are for. */
+/** Where requests with a known right skill went. */
 
 import type { ApiRouted } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";

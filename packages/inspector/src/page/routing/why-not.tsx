@@ -1,4 +1,6 @@
-/** Type a request and name the skill that should get it: who wins, and which words the other one lacks. */
+/**
+ * Type a request and name the skill that should get it: shows which skill wins, and which words the other one lacks.
+ */
 import type { ApiHit, ApiRoutingWhy } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";
 import { ChoiceField, TextField } from "../design/field.tsx";

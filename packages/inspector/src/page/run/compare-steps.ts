@@ -1,18 +1,18 @@
-/** Two runs, step beside step: which belong together, and what is different about them. Pure. */
+/** Two runs side by side: which steps match, and how they differ. Pure. */
 import type { RunStep } from "./steps.ts";
 import { workedMs } from "./steps.ts";
 
 export interface StepPair {
-  /** Absent: the other run has a step here that this one has not. */
+  /** Absent if only the other run has a step here. */
   readonly left?: RunStep | undefined;
   readonly right?: RunStep | undefined;
 }
 
-/** More cells than this are not worth the wait: then steps are put side by side by their number. */
+/** Above this number of cells, alignment takes too long, and steps are matched by number. */
 const MOST_CELLS = 400_000;
 const GAP = -1;
 
-/** In order, so that as many steps as possible stand beside one that used the same tools. */
+/** In order, so that as many steps as possible are next to one that used the same tools. */
 export function alignSteps(left: readonly RunStep[], right: readonly RunStep[]): readonly StepPair[] {
   if (left.length * right.length > MOST_CELLS) return pairByNumber(left, right);
   const width = right.length + 1;
@@ -68,14 +68,14 @@ function pairByNumber(left: readonly RunStep[], right: readonly RunStep[]): read
 
 export const COMPARED = ["tools", "input", "output", "answer", "tokens", "cost", "time"] as const;
 export type Compared = (typeof COMPARED)[number];
-/** What a run did; the others are how much it took, which differs nearly always. */
+/** What a run did; the other fields are amounts, which nearly always differ. */
 const CONTENT: readonly Compared[] = ["tools", "input", "output", "answer"];
 
-/** Of a time: so much more is another time. */
+/** For durations: a difference of this share counts. */
 const NOTABLE = 1.2;
 const NOTABLE_MS = 100;
 
-/** What is not the same; of a step without another one: everything it has. */
+/** What differs; for a step without a counterpart, everything it has. */
 export function differencesOf({ left, right }: StepPair): ReadonlySet<Compared> {
   if (!left || !right) return new Set(CONTENT);
   const isDifferent: Readonly<Record<Compared, boolean>> = {

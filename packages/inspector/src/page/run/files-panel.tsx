@@ -1,4 +1,4 @@
-/** The files a run left: their sizes, the beginning of those that are texts, and all of them to download. */
+/** The files a run left: sizes, previews of text files, and downloads. */
 import type { ApiList } from "@metier/service/api";
 import { useEffect, useState } from "preact/hooks";
 import { LinkButton } from "../design/button.tsx";
@@ -81,7 +81,7 @@ function FileList({ runId, files }: { readonly runId: string; readonly files: re
       {wanted ? (
         <FilePreview key={wanted.path} runId={runId} file={wanted} />
       ) : (
-        <p class="soft">Choose a file to see how it begins.</p>
+        <p class="soft">Choose a file to preview it.</p>
       )}
     </div>
   );
@@ -111,7 +111,7 @@ function FilePreview({ runId, file }: { readonly runId: string; readonly file: R
       {preview === undefined && <p class="soft">Loading…</p>}
       {preview?.fault !== undefined && <p class="soft">{preview.fault}</p>}
       {preview?.text !== undefined && <Code text={preview.text} label={`Contents of ${file.path}`} />}
-      {preview?.isCut && <p class="small soft">Only the first {formatBytes(MOST_PREVIEW)} are shown.</p>}
+      {preview?.isCut && <p class="small soft">First {formatBytes(MOST_PREVIEW)} shown.</p>}
     </div>
   );
 }
@@ -123,7 +123,7 @@ interface Preview {
 }
 
 async function readBeginning(url: string, signal: AbortSignal): Promise<Preview> {
-  if (isExport) return { fault: "Contents of files are not part of an export." };
+  if (isExport) return { fault: "An export doesn't contain file contents." };
   const response = await fetch(url, { signal, credentials: "same-origin" });
   if (!response.ok || !response.body) return { fault: `The server answered with ${response.status}.` };
   const reader = response.body.getReader();
@@ -145,7 +145,7 @@ async function readBeginning(url: string, signal: AbortSignal): Promise<Preview>
   return decodeText(bytes.subarray(0, length), isCut);
 }
 
-/** A text that is cut may end within a character. */
+/** Cut text may end in the middle of a character. */
 function decodeText(bytes: Uint8Array, isCut: boolean): Preview {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isCut });

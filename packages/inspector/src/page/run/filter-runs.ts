@@ -1,20 +1,20 @@
-/** Which runs are shown: the filter as it stands in the address, and the runs that pass it. Pure. */
+/** Which runs are shown: reads the filter from the address and applies it. Pure. */
 import type { ApiRunSummary } from "@metier/service/api";
 
 export interface ListedRunFilter {
   readonly skill: string;
   readonly agent: string;
-  /** One, or several with commas between. */
+  /** One, or several separated by commas. */
   readonly status: string;
   readonly user: string;
-  /** `today`, `7d`, `30d`, `between`; empty: all. */
+  /** `today`, `7d`, `30d`, `between`; empty for all. */
   readonly time: string;
-  /** Days, of `between`. */
+  /** The days of `between`. */
   readonly from: string;
   readonly to: string;
-  /** At least, in dollars. */
+  /** Minimum, in dollars. */
   readonly cost: string;
-  /** Words that all have to stand somewhere. */
+  /** Words that must all occur. */
   readonly q: string;
 }
 
@@ -40,7 +40,7 @@ export function isNarrowed(filter: ListedRunFilter): boolean {
   return FILTER_NAMES.some((name) => filter[name] !== "");
 }
 
-/** What is compared, made once for each run: typing must not build it again. */
+/** The searched text, made once per run: typing must not build it again. */
 interface Searchable {
   readonly text: string;
   readonly at: number;
@@ -93,7 +93,7 @@ function timeRange({ time, from, to }: ListedRunFilter, now: number): readonly [
   return [begin ?? all[0], end === undefined ? all[1] : nextDay(end)];
 }
 
-/** A day begins at midnight where the reader is. */
+/** A day starts at the reader's midnight. */
 function dayStart(day: string): number | undefined {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00`) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
@@ -104,7 +104,7 @@ function nextDay(start: number): number {
   return date.setDate(date.getDate() + 1);
 }
 
-/** What one can choose from, in order. */
+/** The options to choose from, sorted. */
 export function valuesOf(
   runs: readonly ApiRunSummary[],
   name: "skill" | "agent" | "userId",

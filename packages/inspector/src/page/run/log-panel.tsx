@@ -1,4 +1,4 @@
-/** Every event of a run as it was recorded, by type. One of them can be opened, and linked to (`?event=`). */
+/** Every event of a run as recorded, by type. Each can be opened, and linked to (`?event=`). */
 import type { ApiRunEvent } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
 import { Dialog } from "../design/dialog.tsx";
@@ -23,7 +23,7 @@ export function LogPanel({ events }: { readonly events: readonly ApiRunEvent[] }
   const start = events[0] ? timeOf(events[0]) : 0;
   if (events.length === 0)
     return (
-      <Empty title="No event has come in yet.">
+      <Empty title="No events yet.">
         <p>Events appear here as they are recorded.</p>
       </Empty>
     );

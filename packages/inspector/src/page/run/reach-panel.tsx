@@ -1,4 +1,4 @@
-/** What the skill asked for, what it was given and what it used, side by side. */
+/** What the skill declared, was granted and used, side by side. */
 
 import type { ApiRun } from "@metier/service/api";
 import { Badge } from "../design/badge.tsx";
@@ -11,19 +11,19 @@ export function ReachPanel({ run }: { readonly run: ApiRun }) {
   const { sandbox } = run;
   if (sandbox === undefined)
     return (
-      <Empty title="What this run reached is not known yet.">
-        <p>It is told when the run ends. A run that was refused has none.</p>
+      <Empty title="This run's reach is not known yet.">
+        <p>It is reported when the run ends. A refused run has none.</p>
       </Empty>
     );
   const rows = compareReach(sandbox);
   return (
     <div class="stack">
       <p>
-        Commands were held by <code>{showUnseen(sandbox.backend)}</code>.
+        Commands were isolated by <code>{showUnseen(sandbox.backend)}</code>.
       </p>
       {rows.length === 0 ? (
-        <Empty title="This run was given no reach, and used none.">
-          <p>It could use its own work folder, and nothing else.</p>
+        <Empty title="This run was granted no reach, and used none.">
+          <p>It could use only its own work folder.</p>
         </Empty>
       ) : (
         <PlainTable

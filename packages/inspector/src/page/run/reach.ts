@@ -25,7 +25,7 @@ export function compareReach({ declared = {}, granted = {}, used = {} }: Reaches
       item,
       isDeclared: isCovered(item, asked),
       isGranted: isCovered(item, given),
-      // What is granted as a pattern or a folder is used under another name.
+      // A granted pattern or folder is used under another name.
       isUsed: taken.has(item) || [...taken].some((use) => covers(item, use)),
     }));
   });
@@ -35,7 +35,7 @@ function isCovered(item: string, by: ReadonlySet<string>): boolean {
   return by.has(item) || [...by].some((wide) => covers(wide, item));
 }
 
-/** `*` and `*.example.com` cover hosts, with any port unless they name one; a folder covers what is below it. */
+/** `*` and `*.example.com` cover hosts, on any port unless they name one; a folder covers its contents. */
 function covers(wide: string, narrow: string): boolean {
   if (wide === "*" || narrow.startsWith(`${wide.replace(/\/$/, "")}/`)) return true;
   const [host, port] = splitPort(narrow);
@@ -57,12 +57,11 @@ function itemsOf(value: unknown): ReadonlySet<string> {
     : new Set([JSON.stringify(value)]);
 }
 
-/** What stands out, in words; `undefined`: nothing does. */
+/** What stands out, in words; `undefined` if nothing does. */
 export function remarkOn({ isDeclared, isGranted, isUsed }: ReachRow): string | undefined {
-  if (isUsed && !isGranted) return "used without an entry of its own";
-  if (isGranted && !isUsed)
-    return isDeclared ? "granted, not used" : "granted without being declared, not used";
+  if (isUsed && !isGranted) return "used without its own entry";
+  if (isGranted && !isUsed) return isDeclared ? "granted, not used" : "granted but not declared, not used";
   if (isDeclared && !isGranted) return "declared, not granted";
-  if (isUsed && !isDeclared) return "used without being declared";
+  if (isUsed && !isDeclared) return "used but not declared";
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** Fields of events, read with care: they come from a server that may be newer than this page. Pure. */
+/** Reads event fields with care: the server may be newer than this page. Pure. */
 import type { JsonObject } from "@metier/base/json";
 import type { ApiRunEvent, ApiUsage } from "@metier/service/api";
 

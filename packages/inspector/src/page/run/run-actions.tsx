@@ -1,4 +1,4 @@
-/** What can be done with a run: cancel it, ask for the same again, compare it, take it along. */
+/** Actions for a run: cancel, run again, compare, export. */
 import type { ApiList, ApiRun, ApiRunEvent, ApiRunSummary } from "@metier/service/api";
 import { useState } from "preact/hooks";
 import { Button, LinkButton } from "../design/button.tsx";
@@ -19,7 +19,7 @@ interface RunActionsProps {
   readonly run: ApiRun;
   readonly events: readonly ApiRunEvent[];
   readonly childEvents: ReadonlyMap<string, readonly ApiRunEvent[]>;
-  /** What was asked, where it is known. */
+  /** The request, if known. */
   readonly message: string;
 }
 
@@ -33,7 +33,7 @@ export function RunActions({ run, events, childEvents, message }: RunActionsProp
     <>
       {isCancelable && may("run") && (
         <Button kind="danger" isDisabled={run.isCancelled ?? false} onPress={() => setDialog("cancel")}>
-          {run.isCancelled ? "Being cancelled" : "Cancel"}
+          {run.isCancelled ? "Cancelling…" : "Cancel"}
         </Button>
       )}
       {run.skill !== undefined && may("run") && (
@@ -55,12 +55,12 @@ function CancelDialog({ path, onClose }: { readonly path: string; onClose(): voi
     <AskFirst
       title="Cancel this run?"
       action="Cancel the run"
-      leave="Let it go on"
+      leave="Let it run"
       act={() => ask(`${path}/cancel`, "POST")}
       onDone={() => reloadAll(path)}
       onClose={onClose}
     >
-      <p>Its processes are ended. What it did so far stays, and so do its files.</p>
+      <p>Its processes are stopped. Its results so far and its files stay.</p>
     </AskFirst>
   );
 }
@@ -74,7 +74,7 @@ function CompareDialog({ run, onClose }: { readonly run: ApiRun; onClose(): void
         {({ data }) => {
           const others = data.filter(({ id }) => id !== run.id);
           return others.length === 0 ? (
-            <Empty title="There is no other run of this skill.">
+            <Empty title="This skill has no other runs.">
               <p>Run it again, then compare the two.</p>
             </Empty>
           ) : (

@@ -1,4 +1,4 @@
-/** Filters with names, as links: those that everybody has, and those kept in this browser. */
+/** Named filters as links: the built-in ones, and those kept in this browser. */
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { Button } from "../design/button.tsx";
@@ -25,7 +25,7 @@ function keep(filters: readonly SavedFilter[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(filters));
   } catch {
-    // It holds until the page is closed.
+    // It lasts until the page is closed.
   }
 }
 
@@ -46,7 +46,7 @@ export function SavedFilterBar({ filter }: { readonly filter: ListedRunFilter })
       )}
       {own && (
         <Button kind="quiet" onPress={() => keep(saved.value.filter((one) => one !== own))}>
-          Forget this filter
+          Delete this filter
         </Button>
       )}
       {isNaming && <NameDialog filter={filter} onClose={() => setNaming(false)} />}
@@ -81,7 +81,7 @@ function NameDialog({ filter, onClose }: { readonly filter: ListedRunFilter; onC
           onClose();
         }}
       >
-        <TextField label="Name" value={name} onInput={setName} hint="It is kept in this browser." />
+        <TextField label="Name" value={name} onInput={setName} hint="Saved in this browser." />
         <div class="row">
           <Button type="submit" kind="accent" isDisabled={name.trim() === ""}>
             Save

@@ -1,4 +1,4 @@
-/** Filters with names: some that everybody has, and those that the reader keeps. Pure. */
+/** Named filters: the built-in ones and the reader's own. Pure. */
 import { FILTER_NAMES, type ListedRunFilter } from "./filter-runs.ts";
 
 export interface SavedFilter {
@@ -15,7 +15,7 @@ export const BUILT_IN: readonly SavedFilter[] = [
 const MOST_FILTERS = 50;
 const MOST_NAME = 60;
 
-/** What was kept, whoever wrote it. */
+/** Reads stored filters, which anyone may have written. */
 export function readSaved(text: string | null): readonly SavedFilter[] {
   const parsed = parse(text);
   if (!Array.isArray(parsed)) return [];
@@ -31,7 +31,7 @@ function parse(text: string | null): unknown {
   try {
     return JSON.parse(text ?? "[]");
   } catch {
-    return []; // Somebody else wrote there; it is written anew with the next filter.
+    return []; // Something else was stored there; the next saved filter replaces it.
   }
 }
 
@@ -43,7 +43,7 @@ function keepKnown(query: Readonly<Record<string, unknown>>): Readonly<Record<st
   return Object.fromEntries(kept);
 }
 
-/** With this one in it; one of the same name is replaced. */
+/** Adds this one; replaces one with the same name. */
 export function addSaved(
   saved: readonly SavedFilter[],
   name: string,

@@ -1,4 +1,4 @@
-/** Everything about one step: what was said, each call with its input, decision and output, hooks, waits and costs. */
+/** Everything about one step: the texts, each call with its input, decision and output, hooks, waits and costs. */
 import { Badge, StatusBadge } from "../design/badge.tsx";
 import { type Fact, Facts } from "../design/facts.tsx";
 import { Markdown } from "../design/markdown.tsx";
@@ -71,7 +71,7 @@ function Part({ title, body }: { readonly title: string; readonly body: preact.C
 function factsOf(step: RunStep): readonly Fact[] {
   const { usage, cost, sum, modelMs, finishReason, hooks, retries, capabilities, startedAt } = step;
   return [
-    ["Began", <Time key="began" at={new Date(startedAt).toISOString()} />],
+    ["Started", <Time key="began" at={new Date(startedAt).toISOString()} />],
     [
       "Tokens",
       usage &&
@@ -81,7 +81,7 @@ function factsOf(step: RunStep): readonly Fact[] {
     ["Model took", modelMs === undefined ? undefined : formatDuration(modelMs)],
     ["Ended because", finishReason],
     [
-      "Tried again",
+      "Retries",
       retries.length === 0
         ? undefined
         : retries.map(({ attempt, delayMs, reason }) => (

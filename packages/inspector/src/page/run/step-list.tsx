@@ -1,4 +1,4 @@
-/** The steps of a run, one under the other: closed ones in two lines with what went wrong, open ones with everything. */
+/** The steps of a run: closed ones in two lines with their problems, open ones with everything. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Badge } from "../design/badge.tsx";
@@ -14,7 +14,7 @@ import { firstLine, problemsOf, type RunStep, workedMs } from "./steps.ts";
 interface StepListProps {
   readonly runId: string;
   readonly steps: readonly RunStep[];
-  /** What the model writes now. */
+  /** What the model is writing now. */
   readonly writing: string;
   readonly hasEnded: boolean;
 }
@@ -75,7 +75,7 @@ export function StepList({ runId, steps, writing, hasEnded }: StepListProps) {
 function NoSteps({ hasEnded }: { readonly hasEnded: boolean }) {
   return (
     <Empty title={hasEnded ? "This run ended before its first step." : "Nothing has happened yet."}>
-      <p>{hasEnded ? "The log says why." : "Steps appear here as soon as the model is asked."}</p>
+      <p>{hasEnded ? "The log shows why." : "Steps appear here as soon as the model is called."}</p>
     </Empty>
   );
 }
@@ -132,7 +132,7 @@ function StepItem({ runId, step, isOpen, isWanted, writing, onToggle }: StepItem
   );
 }
 
-/** Drawn when the reader comes near: all details of a thousand steps at once would take seconds. */
+/** Drawn when the reader comes near: all details of a thousand steps would take seconds. */
 function WhenNear({
   isNow,
   children,
@@ -160,6 +160,6 @@ function WhenNear({
 function shortText(step: RunStep, writing: string) {
   if (step.text !== "") return markRedactions(firstLine(step.text));
   if (writing !== "") return "The model is writing…";
-  if (!step.isAnswered) return "The model is asked…";
+  if (!step.isAnswered) return "Calling the model…";
   return step.calls.length === 0 ? "No text" : "";
 }

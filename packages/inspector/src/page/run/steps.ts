@@ -1,4 +1,4 @@
-/** A run as steps, from its events: what the model said, what it called, who decided by which rule, and what it cost. Pure. */
+/** Turns the events of a run into steps: what the model said and called, which rule decided, and what it cost. Pure. */
 import type { Json, JsonObject } from "@metier/base/json";
 import type { ApiRunEvent, ApiUsage } from "@metier/service/api";
 import { eventText, isObject, numberOf, partsText, readUsage, timeOf } from "./read-event.ts";
@@ -7,7 +7,7 @@ export interface StepApproval {
   readonly questionId: string;
   readonly rule: string;
   readonly askedAt: number;
-  /** `pending` until somebody answers. */
+  /** `pending` until it is answered. */
   status: string;
   answeredAt?: number;
   by?: string;
@@ -33,7 +33,7 @@ export interface StepCall {
   readonly callId: string;
   readonly tool: string;
   input?: Json;
-  /** `allow`, `approved`, `deny`; absent: not decided yet. */
+  /** `allow`, `approved`, `deny`; absent if not decided yet. */
   decision?: string;
   rule?: string;
   output?: string;
@@ -54,9 +54,9 @@ interface StepRetry {
 export interface RunStep {
   readonly number: number;
   readonly startedAt: number;
-  /** Of the last thing that happened in it. */
+  /** The time of its last event. */
   lastAt: number;
-  /** What the model was told since the step before; the server may keep it to itself. */
+  /** What the model was told since the last step; the server may withhold it. */
   message: string;
   text: string;
   isAnswered: boolean;
@@ -64,7 +64,7 @@ export interface RunStep {
   usage?: ApiUsage;
   cost?: number;
   modelMs?: number;
-  /** With all steps before. */
+  /** Including all steps before. */
   sum: { readonly tokens: number; readonly cost: number | undefined };
   readonly calls: StepCall[];
   readonly hooks: StepHook[];
@@ -92,7 +92,7 @@ export function buildSteps(events: readonly ApiRunEvent[]): readonly RunStep[] {
   return ordered;
 }
 
-/** Events without a number, that belong to the step in which they come. */
+/** Events without a step number, which belong to the current step. */
 const BELONGING: ReadonlySet<string> = new Set(["child-started", "diagnostic", "limit-reached"]);
 
 function beginStep(number: number, startedAt: number): RunStep {
@@ -204,7 +204,7 @@ function readAnswer(step: RunStep, event: ApiRunEvent): void {
     cost,
     modelMs: durationMs,
   });
-  // What it calls is known before anybody has decided.
+  // Calls are known before they are decided.
   if (!Array.isArray(event.parts)) return;
   for (const part of event.parts) {
     if (!isObject(part) || part.type !== "tool-call") continue;
@@ -247,10 +247,10 @@ function sumUp(steps: readonly RunStep[]): void {
   }
 }
 
-/** What went wrong in a step, in short: shown even where the step is closed. */
+/** What went wrong in a step, in short: shown even if the step is closed. */
 export function problemsOf(step: RunStep): readonly string[] {
   return [
-    ...step.retries.map(({ attempt, reason }) => `Model asked again (try ${attempt}): ${reason}`),
+    ...step.retries.map(({ attempt, reason }) => `Model called again (attempt ${attempt}): ${reason}`),
     ...step.calls.flatMap(problemsOfCall),
     ...step.hooks
       .filter(({ outcome }) => outcome !== "allow")
@@ -259,7 +259,7 @@ export function problemsOf(step: RunStep): readonly string[] {
       .filter(({ outcome }) => outcome !== "ok" && outcome !== "repeat")
       .map(({ name, outcome }) => `${name}: ${outcome}`),
     ...step.remarks,
-    ...(step.finishReason === "length" ? ["The answer was cut off: the model's limit was reached."] : []),
+    ...(step.finishReason === "length" ? ["The answer was cut off at the model's limit."] : []),
   ];
 }
 

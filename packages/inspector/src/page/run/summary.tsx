@@ -1,4 +1,4 @@
-/** What is always visible of a run: which skill with which trust, who, when, how long, and what it used. */
+/** The facts about a run that are always visible: skill, trust, user, time, duration and usage. */
 import type { ApiRun, ApiRunEvent } from "@metier/service/api";
 import { Badge, StatusBadge } from "../design/badge.tsx";
 import { Facts, Figures } from "../design/facts.tsx";
@@ -78,7 +78,7 @@ function Origin({ run, started }: { readonly run: ApiRun; readonly started: ApiR
       />
       <Facts
         facts={[
-          ["Began", <Time key="began" at={run.createdAt} />],
+          ["Started", <Time key="began" at={run.createdAt} />],
           ["Last change", <Time key="changed" at={run.updatedAt} />],
           ["For", forWhom(run, started)],
           [
@@ -122,7 +122,7 @@ function Redactions({ events }: { readonly events: readonly ApiRunEvent[] }) {
   );
 }
 
-/** Why it ended as it did, where that needs a word. */
+/** Why it ended this way, if that needs explaining. */
 export function RunEnding({ run }: { readonly run: ApiRun }) {
   const { status, error, limit, diagnostics = [] } = run;
   const isBad = status === "failed" || status === "refused";
@@ -154,6 +154,6 @@ export function RunEnding({ run }: { readonly run: ApiRun }) {
 
 const TITLES: Readonly<Record<string, string>> = {
   failed: "This run failed.",
-  refused: "This run was refused before it began.",
+  refused: "This run was refused before it started.",
   limited: "A limit stopped this run.",
 };

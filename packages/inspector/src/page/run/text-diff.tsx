@@ -1,4 +1,4 @@
-/** Two texts line by line. What compares them is loaded when the first two are shown. */
+/** Compares two texts line by line. The comparison code is loaded on first use. */
 import type { ApiDiffLine } from "@metier/service/api";
 import { useEffect, useState } from "preact/hooks";
 import { Diff } from "../design/diff.tsx";
@@ -7,7 +7,7 @@ interface Hunk {
   readonly lines: readonly ApiDiffLine[];
 }
 
-/** Longer texts are compared by their beginning: nobody reads more, and the time grows faster than the text. */
+/** Longer texts are compared up to this length: nobody reads more, and the time grows faster than the text. */
 const MOST_TEXT = 100_000;
 const MOST_MS = 1_000;
 const CONTEXT = 3;
@@ -53,7 +53,7 @@ async function compareTexts(left: string, right: string): Promise<readonly Hunk[
   }));
 }
 
-/** A last line without an end would count as another line. */
+/** A last line without a line break would count as different. */
 function endLine(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }

@@ -1,21 +1,21 @@
 /**
- * Where a moment is drawn, from 0 to 1. A wait of days would leave no room for the seconds of work beside it: stretches in
- * which a run only waits are shortened, and marked. Pure.
+ * Where a moment is drawn, from 0 to 1. A wait of days would leave no room for seconds of work, so stretches in which
+ * a run only waits are shortened and marked. Pure.
  */
 import type { TimelineSpan } from "./timeline.ts";
 
 export interface TimeScale {
   place(time: number): number;
-  /** How much time lies before a place, without what was shortened. */
+  /** How much time comes before a place, without what was shortened. */
   worked(place: number): number;
-  /** Stretches that were shortened. */
+  /** The shortened stretches. */
   readonly cuts: readonly { readonly from: number; readonly to: number; readonly ms: number }[];
 }
 
 interface Stretch {
   readonly from: number;
   readonly to: number;
-  /** How much room it gets, in milliseconds of work. */
+  /** How much room each gets, in milliseconds of work. */
   readonly room: number;
 }
 
@@ -56,7 +56,7 @@ export function buildScale(
   };
 }
 
-/** The last of so many that is so; those before it are so, too. */
+/** The last index for which it holds; it also holds for all before. */
 function findLast(count: number, isSo: (index: number) => boolean): number {
   let low = 0;
   let high = count - 1;
@@ -85,7 +85,7 @@ function shortenWaits(
   return stretches.length === 0 ? [{ from, to, room: 1 }] : stretches;
 }
 
-/** The time between any two things that begin or end, and whether nothing but a wait went on in it. */
+/** The stretches between any two starts or ends, and whether the run only waited. */
 function findGaps(
   spans: readonly TimelineSpan[],
   from: number,
@@ -94,7 +94,7 @@ function findGaps(
 ): readonly { readonly from: number; readonly to: number; readonly isWait: boolean }[] {
   const changes = spans.flatMap(({ kind, begin, end = now }) => {
     const isWait = kind === "approval" || kind === "parked";
-    // A child, and the tool call that started it, may themselves wait.
+    // A child run, and the tool call that started it, may themselves wait.
     if (kind === "child" || kind === "tool")
       return [
         { at: begin, wait: 0, work: 0 },

@@ -1,6 +1,6 @@
 /**
- * A run as spans with a begin and an end, for the waterfall: model calls, tool calls, waits, hooks, capability calls, and the
- * runs it started with their own spans below. What is still going on has no end yet. Pure.
+ * A run as spans with a start and an end, for the waterfall: model calls, tool calls, waits, hooks, capability calls,
+ * and the runs it started with their own spans below. A span in progress has no end. Pure.
  */
 import type { ApiRunEvent } from "@metier/service/api";
 import { eventText, numberOf, timeOf } from "./read-event.ts";
@@ -14,10 +14,10 @@ export interface TimelineSpan {
   readonly label: string;
   readonly runId: string;
   readonly step?: number | undefined;
-  /** 0: of the run itself; more: within something. */
+  /** 0 for the run itself; more inside something else. */
   readonly depth: number;
   readonly begin: number;
-  /** Absent: it is still going on. */
+  /** Absent while it is in progress. */
   readonly end?: number | undefined;
   readonly isBad: boolean;
 }
@@ -27,7 +27,7 @@ interface OpenSpan extends Omit<TimelineSpan, "end" | "isBad"> {
   isBad: boolean;
 }
 
-/** `byRun`: the events of runs that were started by others. */
+/** `byRun`: the events of runs that others started. */
 export function buildTimeline(
   events: readonly ApiRunEvent[],
   byRun: ReadonlyMap<string, readonly ApiRunEvent[]> = new Map(),
@@ -60,7 +60,7 @@ function readSpans(
   return orderSpans(spans, nested);
 }
 
-/** By their beginning; what a child did stands below it. */
+/** Sorted by start; a child's spans follow it. */
 function orderSpans(
   spans: readonly OpenSpan[],
   nested: ReadonlyMap<OpenSpan, readonly TimelineSpan[]>,
@@ -73,10 +73,10 @@ function orderSpans(
 
 interface Reading {
   readonly spans: OpenSpan[];
-  /** Those that have not ended, by what ends them. */
+  /** Unfinished spans, by what ends them. */
   readonly open: Map<string, OpenSpan>;
   readonly depth: number;
-  /** When the event before happened. */
+  /** The time of the previous event. */
   lastAt: number;
 }
 
@@ -153,7 +153,7 @@ function makeSpan(reading: Reading, event: ApiRunEvent, kind: SpanKind, label: s
 
 function beginSpan(reading: Reading, event: ApiRunEvent, kind: SpanKind, key: string, label: string): void {
   const span = makeSpan(reading, event, kind, label);
-  // A step that another process does again begins what was begun before.
+  // A step that another process repeats starts again what was started before.
   const before = reading.open.get(key);
   if (before) before.end ??= reading.lastAt;
   span.isBad = event.decision === "deny";
@@ -169,7 +169,7 @@ function endSpan(reading: Reading, key: string, at: number, isBad: boolean): voi
   reading.open.delete(key);
 }
 
-/** Of what is told only when it is over. */
+/** For what is reported only at its end. */
 function addFinished(
   reading: Reading,
   event: ApiRunEvent,
@@ -184,7 +184,7 @@ function addFinished(
 
 const LEAST_PARKED_MS = 1;
 
-/** Nobody worked on it since the event before, unless it waited for an answer, which has a span of its own. */
+/** Nobody worked on the run since the last event, unless it waited for an answer, which has its own span. */
 function resume(reading: Reading, event: ApiRunEvent): void {
   const { lastAt, open, spans } = reading;
   const at = timeOf(event);

@@ -1,4 +1,4 @@
-/** The events of the runs that a run started, and of those that they started. Read anew while one of them goes on. */
+/** The events of all runs that a run started, directly or not. Reloaded while one of them is in progress. */
 import type { ApiRunEvent } from "@metier/service/api";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readEvents } from "../state/live.ts";

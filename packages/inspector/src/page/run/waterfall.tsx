@@ -1,6 +1,6 @@
 /**
- * The timeline as one bar for each span, in a list that the keyboard moves through: arrows move, Enter opens the step. Only the
- * rows that can be seen are drawn.
+ * The timeline as one bar per span, in a list for the keyboard: arrows move, Enter opens the step. Only visible rows
+ * are drawn.
  */
 import { useRef, useState } from "preact/hooks";
 import { useWindow } from "../design/table.tsx";
@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<SpanKind, string>> = {
 interface WaterfallProps {
   readonly spans: readonly TimelineSpan[];
   readonly runId: string;
-  /** For what has no end yet. */
+  /** For spans without an end. */
   readonly now: number;
 }
 
@@ -137,7 +137,7 @@ function SpanRow({ span, place, count, isCurrent, scale, now, start, onOpen }: S
   const length = formatDuration((end ?? now) - begin);
   const more = [
     step === undefined ? "" : `step ${step}`,
-    end === undefined ? "still going on" : "",
+    end === undefined ? "in progress" : "",
     `at +${formatDuration(begin - start)}`,
     isBad ? "with a problem" : "",
   ].filter(Boolean);
@@ -174,7 +174,7 @@ function SpanRow({ span, place, count, isCurrent, scale, now, start, onOpen }: S
   );
 }
 
-/** Where time was left out. */
+/** Marks where time was left out. */
 function Cuts({ scale }: { readonly scale: TimeScale }) {
   return (
     <div class="span-cuts" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** What other programs that read Agent Skills make of this one. */
+/** How other clients read this skill. */
 
 import type { ApiSkill } from "@metier/service/api";
 import { StatusBadge } from "../design/badge.tsx";
@@ -10,9 +10,9 @@ import { Message } from "../design/text.tsx";
 export function ClientsTab({ skill: { clients } }: { readonly skill: Pick<ApiSkill, "clients"> }) {
   if (clients.length === 0) {
     return (
-      <Empty title="Nothing is known of other clients.">
+      <Empty title="Nothing is known about other clients.">
         <p>
-          Ask with <code>metier compat</code>.
+          Check with <code>metier compat</code>.
         </p>
       </Empty>
     );

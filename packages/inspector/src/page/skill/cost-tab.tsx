@@ -1,4 +1,4 @@
-/** What a skill costs before it does anything: its line in the listing, and its instructions. And what its runs cost. */
+/** What a skill costs before it does anything (its line in the listing, its instructions), and what its runs cost. */
 import type { ApiCatalog, ApiSkill, ApiStatistics } from "@metier/service/api";
 import { Facts, Figures } from "../design/facts.tsx";
 import { Section } from "../design/page.tsx";
@@ -22,7 +22,7 @@ export function CostTab({ skill }: { readonly skill: ApiSkill }) {
             ["In the listing", isListed ? `${formatTokens(listingTokens)} tokens` : "nothing"],
             ["When it is used", `${formatTokens(bodyTokens)} tokens`],
             [
-              "Of the whole listing",
+              "Share of the listing",
               isListed && listing > 0 ? formatPercent(listingTokens / listing) : undefined,
             ],
           ]}
@@ -30,12 +30,12 @@ export function CostTab({ skill }: { readonly skill: ApiSkill }) {
         <div class="stack tight soft">
           <p>
             {isListed
-              ? "Every request to a model pays for the listing line, whether the skill is used or not. A shorter description makes it cheaper."
-              : "Models are not told of it, so it costs nothing until somebody uses it."}
+              ? "Every request to a model pays for the listing line, even if the skill isn't used. A shorter description makes it cheaper."
+              : "Models don't see it, so it costs nothing until someone uses it."}
           </p>
           <p>
-            Its instructions are paid for once it is used, and again with each step of that run unless they
-            are cached.
+            Its instructions cost tokens once it is used, and again with each step of that run unless they are
+            cached.
           </p>
         </div>
       </Section>

@@ -1,8 +1,8 @@
-/** Paths as a tree of folders: the instructions first, then the other files and the folders, each by name. Pure. */
+/** Paths as a tree of folders: the instructions first, then other files and folders, sorted by name. Pure. */
 import type { ApiSkillFile } from "@metier/service/api";
 
 export interface FileFolder {
-  /** Without the folders above. */
+  /** Without the parent folders. */
   readonly name: string;
   readonly folders: readonly FileFolder[];
   readonly files: readonly NamedFile[];

@@ -1,4 +1,4 @@
-/** The files of a skill as a tree, and the text of the one that is chosen, with what was found on its lines. */
+/** The files of a skill as a tree, and the chosen file's text with the findings on its lines. */
 import type { ApiFileText, ApiSkill, ApiSkillFile } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
 import { StatusBadge } from "../design/badge.tsx";
@@ -12,7 +12,7 @@ import { useAnswer } from "../state/answers.ts";
 import { countOf, formatBytes } from "../state/format.ts";
 import { buildFileTree, type FileFolder } from "./file-tree.ts";
 
-/** With more files, folders are closed at first. */
+/** Above this number of files, folders start closed. */
 const MOST_OPEN = 200;
 
 /** `#/skill/…?tab=files&file=…&line=…`. */
@@ -95,7 +95,7 @@ function Preview({ skill, file: { path } }: { readonly skill: ApiSkill; readonly
             </Empty>
           ) : (
             <>
-              {isCut && <p class="soft">Only its beginning is shown; it has {formatBytes(size)}.</p>}
+              {isCut && <p class="soft">Only the start is shown; the file has {formatBytes(size)}.</p>}
               <Source label={path} text={text} line={line} notes={notesOf(skill, path)} />
             </>
           )

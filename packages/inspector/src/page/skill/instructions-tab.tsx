@@ -1,4 +1,4 @@
-/** What a model reads once the skill is used, drawn or as written. */
+/** What a model reads once the skill is used, rendered or as source. */
 import type { ApiSkill } from "@metier/service/api";
 import { Button } from "../design/button.tsx";
 import { Markdown } from "../design/markdown.tsx";

@@ -1,4 +1,4 @@
-/** Every field of the manifest with the value that counts, and what became of what is written. */
+/** Every field of the manifest with its effective value, and what happened to the written one. */
 
 import type { ApiManifestField, ApiSkill } from "@metier/service/api";
 import { Badge, type Tone } from "../design/badge.tsx";
@@ -24,8 +24,8 @@ export function ManifestTab({ skill: { manifest, capabilities } }: { readonly sk
   const hasDefaults = !manifest.every(isWritten);
   if (manifest.length === 0) {
     return (
-      <Empty title="Its fields cannot be read.">
-        <p>The problems say why.</p>
+      <Empty title="Its fields can't be read.">
+        <p>The problems show why.</p>
       </Empty>
     );
   }
@@ -97,7 +97,7 @@ function Capabilities({ capabilities }: Pick<ApiSkill, "capabilities">) {
           {
             title: "Provider",
             render: ({ provider }) =>
-              provider ? showUnseen(provider) : <Badge tone="warn">none is wired</Badge>,
+              provider ? showUnseen(provider) : <Badge tone="warn">none configured</Badge>,
           },
         ]}
       />

@@ -1,4 +1,4 @@
-/** What is wrong with a skill, and what the scan finds dangerous in it, each with a link to its line. */
+/** The problems of a skill and the findings of the scan, each with a link to its line. */
 import type { ApiFinding, ApiSkill } from "@metier/service/api";
 import { StatusBadge } from "../design/badge.tsx";
 import { Empty } from "../design/notice.tsx";
@@ -13,7 +13,7 @@ export function ProblemsTab({ skill }: { readonly skill: ApiSkill }) {
     <>
       <Section title="Problems">
         {diagnostics.length === 0 ? (
-          <Empty title="Nothing is wrong with its files.">
+          <Empty title="No problems in its files.">
             <p class="soft">
               The same checks as <code>metier validate</code>.
             </p>
@@ -25,9 +25,9 @@ export function ProblemsTab({ skill }: { readonly skill: ApiSkill }) {
           />
         )}
       </Section>
-      <Section title="Findings of the scan">
+      <Section title="Scan findings">
         {findings.length === 0 ? (
-          <Empty title="The scan finds nothing dangerous.">
+          <Empty title="The scan found nothing dangerous.">
             <p class="soft">
               The same rules as <code>metier scan</code>. A scan finds known patterns; it proves nothing.
             </p>

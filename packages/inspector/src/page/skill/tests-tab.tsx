@@ -1,4 +1,4 @@
-/** How a skill is checked: its tests, and how well it did in evals over time. */
+/** How a skill is checked: its tests, and its eval results over time. */
 
 import type { ApiEvalSummary, ApiList, ApiSkill } from "@metier/service/api";
 import { Answered, Empty } from "../design/notice.tsx";
@@ -41,7 +41,7 @@ function TestList({ skill: { address, name, tests } }: { readonly skill: ApiSkil
     return (
       <Empty title="It has no tests.">
         <p>
-          Put them into <code>tests/</code> beside its <code>SKILL.md</code>, then run{" "}
+          Put them into <code>tests/</code> next to its <code>SKILL.md</code>, then run{" "}
           <code>metier test {showUnseen(name)}</code>.
         </p>
       </Empty>
@@ -69,9 +69,9 @@ function EvalHistory({
 }) {
   if (iterations.length === 0) {
     return (
-      <Empty title="It was not evaluated yet.">
+      <Empty title="Not evaluated yet.">
         <p>
-          Compare its results with and without it: <code>metier eval {showUnseen(skill)}</code>.
+          Compare results with and without it: <code>metier eval {showUnseen(skill)}</code>.
         </p>
       </Empty>
     );

@@ -1,4 +1,4 @@
-/** Why a skill is trusted or not: grants, its content identity, and what changed between two of its versions. */
+/** Why a skill is trusted or not: grants, its content identity, and the changes between two versions. */
 import type { ApiDiff, ApiFileDiff, ApiSkill, ApiSkillVersion } from "@metier/service/api";
 import { Badge, StatusBadge } from "../design/badge.tsx";
 import { Diff } from "../design/diff.tsx";
@@ -23,7 +23,7 @@ export function TrustTab({ skill }: { readonly skill: ApiSkill }) {
             ["Why", <Message key="why" text={trustReason} />],
             [
               "Content",
-              digest ? <Digest key="content" digest={digest} /> : "It cannot be told what its content is.",
+              digest ? <Digest key="content" digest={digest} /> : "Its content can't be determined.",
             ],
           ]}
         />
@@ -52,7 +52,7 @@ export function TrustTab({ skill }: { readonly skill: ApiSkill }) {
 function NoGrants({ skill: { trust, name } }: { readonly skill: ApiSkill }) {
   if (trust === "trusted") return <p class="soft">It needs none.</p>;
   return (
-    <Empty title="Nobody has granted it trust.">
+    <Empty title="Nobody has trusted it.">
       <p>
         Read it, then trust exactly this content with <code>metier trust {showUnseen(name)}</code>.
       </p>
@@ -78,7 +78,7 @@ function Versions({ skill: { address: skill, versions } }: { readonly skill: Api
       <Section title="Versions">
         <Empty title="Only this version is known.">
           <p>
-            After <code>metier update</code>, the version before stays and can be compared here.
+            After <code>metier update</code>, the previous version stays and can be compared here.
           </p>
         </Empty>
       </Section>
@@ -129,7 +129,9 @@ function Changes({ path }: { readonly path: string }) {
         return (
           <>
             <p role="status">
-              {files.length === 0 ? "Both have the same files." : `${countOf(files.length, "file")} changed`}
+              {files.length === 0
+                ? "Both versions have the same files."
+                : `${countOf(files.length, "file")} changed`}
               {files.length > 0 && found > 0 && `; ${countOf(found, "finding")} on new lines`}
             </p>
             {files.map((file) => (
@@ -157,9 +159,9 @@ function FileChange({ file: { path, change, hunks, findings } }: { readonly file
         </p>
       ))}
       {hunks === undefined ? (
-        <p class="soft">It is not a text, or too large to compare line by line.</p>
+        <p class="soft">It isn't text, or is too large to compare line by line.</p>
       ) : (
-        <Diff label={`Changes of ${path}`} hunks={hunks} findings={findings} />
+        <Diff label={`Changes in ${path}`} hunks={hunks} findings={findings} />
       )}
     </div>
   );

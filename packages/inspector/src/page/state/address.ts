@@ -1,6 +1,6 @@
 /**
- * Where the reader is, as the part of the address behind `#`: `#/runs/abc?step=3`. All that a view remembers stands there, so
- * that a link, the back button and a reload show the same thing; it works from a file, too.
+ * Where the reader is, as the part of the address after `#`: `#/runs/abc?step=3`. It holds everything a view
+ * remembers, so that a link, the back button and a reload show the same thing. Also works from a file.
  */
 import { signal } from "@preact/signals";
 
@@ -24,7 +24,7 @@ function readAddress(hash: string): Address {
   };
 }
 
-/** Whatever somebody typed: a broken escape is taken as it stands. */
+/** Accepts anything a person typed: a broken escape stays as it is. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -46,7 +46,7 @@ export function goTo(path: readonly string[], query: Query = {}): void {
   location.hash = linkTo(path, query);
 }
 
-/** Changes what stands behind `?` and keeps the rest. Typing does not fill the history: such changes replace. */
+/** Changes the part after `?` and keeps the rest. Typing replaces the current entry, so it doesn't fill the history. */
 export function changeQuery(changes: Query, how: "push" | "replace" = "replace"): void {
   const { path, query } = address.value;
   const hash = linkTo(path, { ...Object.fromEntries(query), ...changes });

@@ -1,6 +1,6 @@
 /**
- * All runs, newest first: the first page at once, older ones behind it in the background, and what changes as it changes. They
- * stay while the page is open, so that the list is there at once when somebody comes back to it.
+ * All runs, newest first: the first page at once, older ones in the background, and changes as they happen. Kept while
+ * the page is open, so that the list is there at once when the reader comes back.
  */
 import type { ApiChange, ApiList, ApiRun, ApiRunSummary } from "@metier/service/api";
 import { effect, signal } from "@preact/signals";
@@ -11,18 +11,18 @@ import { mergeRuns } from "./merge-runs.ts";
 
 const PAGE = 1_000;
 const MOST_RUNS = 10_000;
-/** Many changes in a row make one look. */
+/** Merges many changes in a row into one reload. */
 const GATHER_MS = 300;
-/** So many changed runs are asked for one by one; for more, the first page is read again. */
+/** Up to this many changed runs are requested one by one; above it, the first page is read again. */
 const MOST_SINGLE = 5;
 
 let owner: string | undefined;
 
 export interface AllRuns {
   readonly runs: readonly ApiRunSummary[];
-  /** Older runs are still coming. */
+  /** Older runs are still loading. */
   readonly isLoading: boolean;
-  /** There are more than are shown. */
+  /** More runs exist than are shown. */
   readonly isCut: boolean;
   readonly failure?: Failure | undefined;
 }
@@ -30,7 +30,7 @@ export interface AllRuns {
 const NOTHING: AllRuns = { runs: [], isLoading: true, isCut: false };
 const all = signal(NOTHING);
 
-/** Of whoever is signed in, and nobody else. */
+/** Only for the user who is signed in. */
 effect(() => {
   if (me.value?.keyId !== owner) all.value = NOTHING;
   owner = me.value?.keyId;
@@ -94,7 +94,7 @@ function followRuns(): () => void {
   };
   const ignoreChanges = onChange(note);
   let isFirst = true;
-  // After a cut, nobody says what has changed meanwhile.
+  // After a lost connection, changes in between are unknown.
   const ignoreConnection = effect(() => {
     if (connection.value === "live" && !isFirst) note({ kind: "run" });
     isFirst = false;
@@ -113,7 +113,7 @@ async function readFirst(): Promise<void> {
 
 async function readOne(id: string): Promise<void> {
   const answer = await ask<ApiRun>(`/v1/runs/${encodeURIComponent(id)}`);
-  // Runs that others started are not in the list.
+  // Runs that others started aren't in the list.
   if (answer.ok && answer.value.parent === undefined) take([answer.value]);
 }
 

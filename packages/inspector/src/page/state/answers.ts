@@ -1,6 +1,6 @@
 /**
- * What the API answers. One function asks, whatever the method; answers to reading requests are kept by their path, shown at
- * once when asked for again and then looked at anew. In an export all answers stand in the page, and nothing is asked.
+ * The API's answers. One function makes all requests. Answers to reads are kept by path, shown at once on the next
+ * request, and then refreshed. In an export, all answers are in the page, and nothing is requested.
  */
 
 import { done, type Result, refused } from "@metier/base/result";
@@ -9,7 +9,7 @@ import { type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 export interface Failure {
-  /** 0: the server could not be reached. */
+  /** 0 if the server could not be reached. */
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -18,14 +18,14 @@ export interface Failure {
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
-/** Who is signed in; `undefined`: nobody, or not known yet. */
+/** Who is signed in; `undefined` if nobody is, or if unknown yet. */
 export const me: Signal<ApiMe | undefined> = signal(undefined);
-/** Whether the server wants somebody to sign in. */
+/** Whether the server wants a sign-in. */
 export const wantsSignIn: Signal<boolean> = signal(false);
 
 const exported = readExported();
 
-/** Whether this page is a file that somebody was sent: it shows what stands in it, and changes nothing. */
+/** Whether this page is an exported file: it shows what it contains, and changes nothing. */
 export const isExport: boolean = exported !== undefined;
 
 function readExported(): Readonly<Record<string, unknown>> | undefined {
@@ -67,11 +67,11 @@ export async function ask<Value>(
   }
 }
 
-const UNREACHABLE: Failure = { status: 0, code: "unreachable", message: "The server does not answer." };
+const UNREACHABLE: Failure = { status: 0, code: "unreachable", message: "The server doesn't answer." };
 const NOT_IN_EXPORT: Failure = {
   status: 0,
   code: "not_exported",
-  message: "This is not part of the export.",
+  message: "The export doesn't contain this.",
   hint: "Open it in the inspector: `metier inspect`.",
 };
 
@@ -83,7 +83,7 @@ async function readFailure(response: Response): Promise<Failure> {
     : { status, code: "unknown", message: `The server answered with ${status}.` };
 }
 
-/** An answer as a view sees it: the last one known stays while a newer one is on its way. */
+/** An answer as a view sees it: the last known one stays while a newer one loads. */
 export interface Known<Value> {
   readonly value?: Value | undefined;
   readonly failure?: Failure | undefined;
@@ -91,12 +91,12 @@ export interface Known<Value> {
 }
 
 const MOST_KEPT = 200;
-/** The one used last is last. */
+/** The most recently used one is last. */
 const kept = new Map<string, Signal<Known<unknown>>>();
-/** How often each was asked for: only the last answer counts. */
+/** How often each was requested: only the last answer counts. */
 const asked = new WeakMap<object, number>();
 
-/** The answer to a path, asked for when a view first needs it. `undefined`: nothing is asked. */
+/** The answer for a path, requested when a view first needs it. `undefined`: nothing is requested. */
 export function useAnswer<Value>(path: string | undefined): Known<Value> {
   useEffect(() => {
     if (path !== undefined) void reload(path);
@@ -110,8 +110,8 @@ export async function reload(path: string): Promise<void> {
   asked.set(entry, number);
   entry.value = { ...entry.peek(), isLoading: true };
   const answer = await ask<unknown>(path);
-  if (asked.get(entry) !== number) return; // A later question is on its way, and knows more.
-  // What somebody may not see any more is not shown from memory either.
+  if (asked.get(entry) !== number) return; // A later request is under way and knows more.
+  // What a user may no longer see isn't shown from memory either.
   const isForbidden = !answer.ok && (answer.refusal.status === 401 || answer.refusal.status === 403);
   const value = isForbidden ? undefined : entry.peek().value;
   entry.value = answer.ok
@@ -119,9 +119,9 @@ export async function reload(path: string): Promise<void> {
     : { value, failure: answer.refusal, isLoading: false };
 }
 
-/** Those that a view shows now, or showed lately, and whose path begins so. */
+/** Answers that a view shows now, or showed lately, and whose path starts with this. */
 export function reloadAll(prefix: string): void {
-  // A copy: whoever is used again moves to the end of the map.
+  // A copy, because a used entry moves to the end of the map.
   for (const path of [...kept.keys()]) if (path.startsWith(prefix)) void reload(path);
 }
 
@@ -145,7 +145,7 @@ export async function findMe(): Promise<void> {
 export async function signIn(key: string): Promise<Failure | undefined> {
   const answer = await ask<ApiMe>("/v1/session", "POST", { key });
   if (!answer.ok) return answer.refusal;
-  kept.clear(); // Whoever was here before may have seen what this one may not.
+  kept.clear(); // The previous user may have seen what this one may not.
   me.value = answer.value;
   wantsSignIn.value = false;
   return undefined;
@@ -158,7 +158,7 @@ export async function signOut(): Promise<void> {
   wantsSignIn.value = true;
 }
 
-/** Whether who is signed in may do this. */
+/** Whether the signed-in user may do this. */
 export function may(scope: string): boolean {
   const scopes = me.value?.scopes ?? [];
   return !isExport && (scopes.includes(scope) || scopes.includes("admin"));

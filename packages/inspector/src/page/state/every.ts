@@ -1,4 +1,4 @@
-/** What nobody tells of is looked at again and again, while the page is looked at. */
+/** Polls what the server doesn't report, while the page is visible. */
 import { useEffect } from "preact/hooks";
 import { reload } from "./answers.ts";
 

@@ -1,4 +1,4 @@
-/** Numbers, sizes and times as people read them. Pure. */
+/** Numbers, sizes and times for people. Pure. */
 
 const WHOLE = new Intl.NumberFormat("en-US");
 const MONEY = new Intl.NumberFormat("en-US", {
@@ -52,12 +52,12 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["hour", 3_600_000],
   ["minute", 60_000],
 ];
-/** Made once: a list of times that is scrolled has no time to make them. */
+/** Made once: a scrolling list of times has no time to make them. */
 const DATE = new Intl.DateTimeFormat("en-CA");
 const TIME = new Intl.DateTimeFormat("en-CA", { dateStyle: "short", timeStyle: "long", hour12: false });
 const OLD_MS = 30 * 86_400_000;
 
-/** `now`, `5 min. ago`, `in 2 hr.`; what is older than a month has its date. */
+/** `now`, `5 min. ago`, `in 2 hr.`; a date after a month. */
 export function formatRelative(at: number, now: number): string {
   const distance = at - now;
   if (Math.abs(distance) > OLD_MS) return DATE.format(at);

@@ -1,6 +1,6 @@
 /**
- * The keyboard: which key does what here, as data, so that `?` can show all of them. Keys are letters or names (`Enter`), two
- * with a space between are pressed one after the other (`g r`). Nothing happens while somebody writes in a field.
+ * The keyboard: which key does what here, as data, so that `?` can list them. Keys are letters or names (`Enter`); two
+ * with a space between are pressed one after the other (`g r`). Does nothing while the user types in a field.
  */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -13,7 +13,7 @@ interface KeyBinding {
   act(): void;
 }
 
-/** In the order in which they were added: those of the view that is open come last, and win. */
+/** In the order they were added: those of the open view come last, and win. */
 export const bindings = signal<readonly KeyBinding[]>([]);
 
 const SEQUENCE_MS = 1_000;
@@ -30,7 +30,7 @@ export function useKeys(list: readonly KeyBinding[], again: readonly unknown[] =
 }
 
 addEventListener("keydown", (event) => {
-  // A key that is held down is pressed once: nothing is decided by the way.
+  // A key held down counts once: nothing is decided by accident.
   if (event.repeat) return;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWriting(event)) return;
   if (document.querySelector("dialog[open]")) return;

@@ -1,6 +1,6 @@
 /**
- * What comes by itself: changes of lists, and the events of a run that is looked at. `EventSource` comes again after a cut
- * and says what it has seen last, so nothing is missing and nothing twice.
+ * Live updates: changes to lists, and the events of the run being viewed. `EventSource` reconnects and names the last
+ * event it saw, so nothing is missing or doubled.
  */
 
 import type { ApiChange, ApiRun, ApiRunEvent } from "@metier/service/api";
@@ -8,11 +8,11 @@ import { computed, effect, type Signal, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ask, exportedAnswer, findMe, isExport, me, reloadAll } from "./answers.ts";
 
-/** `lost`: the server is gone; it is tried again and again. */
+/** `lost`: the server is gone; the page keeps trying. */
 export const connection: Signal<"live" | "lost" | "export"> = signal(isExport ? "export" : "live");
 
 const RETRY_MS = 2_000;
-/** Many changes in a row make one look. */
+/** Merges many changes in a row into one reload. */
 const GATHER_MS = 150;
 
 const LISTS: Readonly<Record<ApiChange["kind"], readonly string[]>> = {
@@ -21,7 +21,7 @@ const LISTS: Readonly<Record<ApiChange["kind"], readonly string[]>> = {
   catalog: ["/v1/catalog", "/v1/routing"],
 };
 
-/** Told of each change, beside the lists that are loaded anew. */
+/** Called for each change, besides the lists that are reloaded. */
 const listeners = new Set<(change: ApiChange) => void>();
 
 export function onChange(listener: (change: ApiChange) => void): () => void {
@@ -31,7 +31,7 @@ export function onChange(listener: (change: ApiChange) => void): () => void {
 
 const keyId = computed(() => me.value?.keyId);
 
-/** For as long as somebody is signed in. */
+/** For as long as someone is signed in. */
 export function followChanges(): void {
   if (isExport) return;
   effect(() => (keyId.value === undefined ? undefined : openChanges()));
@@ -55,7 +55,7 @@ function openChanges(): () => void {
       onOpen() {
         const wasLost = connection.peek() === "lost";
         connection.value = "live";
-        // Nobody told of what changed until now.
+        // Changes until now were not reported.
         if (!isFirst || wasLost) reloadAll("/");
         isFirst = false;
       },
@@ -78,15 +78,15 @@ interface StreamListener {
 }
 
 interface StreamSource {
-  /** Asked whenever it is opened: it goes on behind what was seen. */
+  /** Called on each connection: it continues after what was seen. */
   path(): string;
-  /** Whether nothing more can come; asked when it was cut. */
+  /** Whether nothing more can come; asked after a lost connection. */
   isDone?(): Promise<boolean>;
 }
 
 /**
- * A browser gives up on an answer that is no stream, such as a 503 or a 401, or the 204 behind the last event of an ended run:
- * then it is opened anew after a pause, unless nothing more can come.
+ * A browser gives up on an answer that isn't a stream, such as a 503 or a 401, or the 204 after the last event of an
+ * ended run. Then the stream is reopened after a pause, unless nothing more can come.
  */
 function openStream(
   { path, isDone = async () => false }: StreamSource,
@@ -149,8 +149,8 @@ export function useRunEvents(runId: string | undefined): FollowedRun {
 const ENDED: ReadonlySet<string> = new Set(["completed", "limited", "failed", "refused", "cancelled"]);
 
 /**
- * While the page is looked at: a browser has few connections to one server, and each tab would hold one. What comes meanwhile
- * is read when somebody looks again.
+ * Only while the page is visible: a browser has few connections to one server, and each tab would hold one. Events
+ * from in between are read when the page is visible again.
  */
 function followRun(runId: string, show: (run: FollowedRun) => void): () => void {
   let stop: (() => void) | undefined;
@@ -177,7 +177,7 @@ function followRun(runId: string, show: (run: FollowedRun) => void): () => void 
   };
 }
 
-/** Events as they come, each once; drawn once for each frame, since a run that is read from its beginning sends thousands. */
+/** Events as they come, each once; drawn once per frame, since a run read from its start sends thousands. */
 function gatherRun(show: (run: FollowedRun) => void) {
   const events: ApiRunEvent[] = [];
   let writing = "";
@@ -204,7 +204,7 @@ function gatherRun(show: (run: FollowedRun) => void) {
   };
 }
 
-/** All events of a run at once, for comparing and exporting; `undefined`: they cannot be had now. */
+/** All events of a run at once, for comparing and exporting; `undefined` if unavailable. */
 export async function readEvents(runId: string): Promise<readonly ApiRunEvent[] | undefined> {
   const known = exportedAnswer<readonly ApiRunEvent[]>(eventsPath(runId));
   if (known) return known;

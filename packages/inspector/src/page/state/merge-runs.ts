@@ -1,7 +1,7 @@
-/** A list of runs with newer knowledge in it. Pure. */
+/** Merges newer data into a list of runs. Pure. */
 import type { ApiRunSummary } from "@metier/service/api";
 
-/** Newest first; of two with one id the changed one counts. */
+/** Newest first; of two with the same id, the changed one counts. */
 export function mergeRuns(
   known: readonly ApiRunSummary[],
   changed: readonly ApiRunSummary[],

@@ -1,11 +1,11 @@
-/** A list that comes in parts: what is loaded of it so far, and the rest when somebody asks for it. */
+/** A list that loads in parts: what is loaded so far, and the rest on request. */
 import type { ApiList } from "@metier/service/api";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, type Failure } from "./answers.ts";
 
 interface LoadedPages<Item> {
   readonly items: readonly Item[];
-  /** There are more; where they begin. */
+  /** Where the rest starts, if there is more. */
   readonly next?: string | undefined;
   readonly isLoading: boolean;
   readonly failure?: Failure | undefined;
@@ -13,16 +13,16 @@ interface LoadedPages<Item> {
 
 export interface Pages<Item> extends LoadedPages<Item> {
   more(): void;
-  /** Reads what is shown anew: something in it was changed. */
+  /** Reloads what is shown: something in it changed. */
   again(): void;
 }
 
 const NOTHING = { items: [], isLoading: true } as const;
 
-/** `path` has a `?` in it. */
+/** `path` contains a `?`. */
 export function usePages<Item>(path: string): Pages<Item> {
   const [pages, setPages] = useState<LoadedPages<Item>>(NOTHING);
-  /** The last question: answers to those before it come too late. */
+  /** The last request: answers to earlier ones come too late. */
   const last = useRef(0);
   const read = async (before: readonly Item[], after: string | undefined, count: number): Promise<void> => {
     const number = ++last.current;

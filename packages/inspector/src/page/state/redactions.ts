@@ -1,4 +1,4 @@
-/** The marks that redaction leaves in texts: found, named and counted. There is nothing behind them any more. Pure. */
+/** The marks that redaction leaves in texts: finds, names and counts them. The secrets themselves are gone. Pure. */
 
 /** As the redaction gate writes them: `[redacted:NAME]`, or without the name. */
 const MARK = /\[redacted(?::([A-Za-z_][\w.-]{0,63}))?\]/g;
@@ -6,11 +6,11 @@ const UNNAMED = "unnamed secret";
 
 interface TextPart {
   readonly text: string;
-  /** Of a mark: the name of what stood there. */
+  /** The name in a mark. */
   readonly redacted?: string;
 }
 
-/** A text as pieces, marks apart from the rest. */
+/** A text as pieces, with marks separate from the rest. */
 export function splitRedactions(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let at = 0;
@@ -26,7 +26,7 @@ export function splitRedactions(text: string): readonly TextPart[] {
 const MOST_DEPTH = 100;
 const counted = new WeakMap<object, ReadonlyMap<string, number>>();
 
-/** Of one thing that does not change, such as an event: looked through once. */
+/** For things that don't change, such as an event: searched once. */
 export function redactionsIn(item: object): ReadonlyMap<string, number> {
   const known = counted.get(item);
   if (known) return known;
@@ -35,7 +35,7 @@ export function redactionsIn(item: object): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** How often each name was taken out, in all texts of a value, keys included. Most often first. */
+/** How often each name was redacted, in all texts of a value, keys included. Most frequent first. */
 export function countRedactions(value: unknown): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const visit = (item: unknown, depth: number): void => {

@@ -1,4 +1,4 @@
-/** A value that somebody is typing, once they pause: so that not every letter asks the server. */
+/** A value being typed, once the user pauses, so that not every letter asks the server. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Known } from "./answers.ts";
 
@@ -13,7 +13,7 @@ export function useSettled<Value>(value: Value, pauseMs: number = PAUSE_MS): Val
   return settled;
 }
 
-/** The last answer stays until the next one is there, although the question is another one: nothing flickers. */
+/** The last answer stays until the next one arrives, even for another question, so that nothing flickers. */
 export function useLastKnown<Value>(known: Known<Value>): Known<Value> {
   const last = useRef<Value | undefined>(undefined);
   if (known.value !== undefined) last.current = known.value;

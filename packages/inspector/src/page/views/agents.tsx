@@ -20,13 +20,13 @@ export function Agents({ rest: [name] }: ViewProps) {
 function AgentList() {
   const known = useAnswer<ApiList<ApiAgent>>(PATH);
   return (
-    <ViewPage title="Agents" lead="Each change is a new version; runs keep the one they started with.">
+    <ViewPage title="Agents" lead="Each change creates a new version; runs keep the one they started with.">
       <Answered known={known} path={PATH}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No agent yet.">
+            <Empty title="No agents yet.">
               <p>
-                <Message text="Make one with `POST /v1/agents`: a name and instructions are enough." />
+                <Message text="Create one with `POST /v1/agents`: a name and instructions are enough." />
               </p>
             </Empty>
           ) : (
@@ -41,7 +41,7 @@ function AgentList() {
                 { title: "Version", isNumber: true, render: ({ version }) => version },
                 {
                   title: "Model",
-                  render: (agent) => showUnseen(textOf(agent, "model") ?? "as the server says"),
+                  render: (agent) => showUnseen(textOf(agent, "model") ?? "server default"),
                 },
                 { title: "Changed", render: ({ createdAt }) => <Time at={createdAt} /> },
               ]}
@@ -65,13 +65,13 @@ function AgentVersions({ name }: { readonly name: string }) {
               <Section key={agent.version} title={`Version ${agent.version}`}>
                 <Facts
                   facts={[
-                    ["Made", <Time at={agent.createdAt} />],
+                    ["Created", <Time at={agent.createdAt} />],
                     ["Model", textOf(agent, "model") && showUnseen(textOf(agent, "model") ?? "")],
                   ]}
                 />
                 <Markdown text={textOf(agent, "instructions") ?? ""} />
                 <details>
-                  <summary>All of it</summary>
+                  <summary>All fields</summary>
                   <JsonText value={agent.definition} label="Definition" />
                 </details>
               </Section>

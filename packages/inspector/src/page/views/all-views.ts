@@ -1,13 +1,13 @@
 /**
- * Every view with its place in the address, loaded when it is first opened: what opens fast is the catalog, the rest comes as
- * it is needed.
+ * Every view with its place in the address, loaded when first opened: the catalog opens fast, the rest loads on
+ * demand.
  */
 import type { ApiMe } from "@metier/service/api";
 import type { ComponentType } from "preact";
 import { isAdmin, isAdminOfAll, isAdminOfOne, isOperator, isQuotaReader } from "../operate/roles.ts";
 
 export interface ViewProps {
-  /** The parts of the path behind the view's own name. */
+  /** The path after the view's own name. */
   readonly rest: readonly string[];
 }
 
@@ -15,11 +15,11 @@ export interface View {
   /** The first part of the path. */
   readonly id: string;
   readonly title: string;
-  /** The second key behind `g`. */
+  /** The second key after `g`. */
   readonly key: string;
-  /** Left out of the navigation, reached by links. */
+  /** Not in the navigation; reached by links. */
   readonly isInner?: true;
-  /** For those who run a service: whether there is a way to it for this one. Absent: for everybody. */
+  /** For operators of a service: whether this user gets a link to it. Absent: everyone does. */
   isFor?(me: ApiMe): boolean;
   load(): Promise<ComponentType<ViewProps>>;
 }
@@ -124,7 +124,7 @@ export const VIEWS: readonly View[] = [
   },
 ];
 
-/** Those to which there is a way for who is signed in. */
+/** The views that the signed-in user gets links to. */
 export function openViews(me: ApiMe | undefined): readonly View[] {
   return VIEWS.filter(({ isInner, isFor }) => !isInner && (!isFor || (me !== undefined && isFor(me))));
 }

@@ -1,4 +1,4 @@
-/** What waits for a person: tool calls and changes to approve, and questions of skills. The oldest first. */
+/** What waits for a person: tool calls and changes to approve, and questions from skills. Oldest first. */
 
 import type { ApiApproval, ApiList, ApiQuestion } from "@metier/service/api";
 import { useState } from "preact/hooks";
@@ -28,7 +28,7 @@ export function ApprovalsView() {
   return (
     <ViewPage
       title="Approvals"
-      lead={run ? <ListedRunFilter run={run} /> : "Runs wait until somebody answers, for days if need be."}
+      lead={run ? <ListedRunFilter run={run} /> : "Runs wait until someone answers, for days if necessary."}
       actions={<NotificationSwitch />}
     >
       <div class="filters">
@@ -56,8 +56,7 @@ export function ApprovalsView() {
 function ListedRunFilter({ run }: { readonly run: string }) {
   return (
     <>
-      Of run <a href={`#/run/${encodeURIComponent(run)}`}>{run}</a>.{" "}
-      <a href="#/approvals">Show those of all runs</a>
+      For run <a href={`#/run/${encodeURIComponent(run)}`}>{run}</a>. <a href="#/approvals">Show all runs</a>
     </>
   );
 }
@@ -69,7 +68,7 @@ interface ApprovalListProps {
 }
 
 function ApprovalList({ approvals, hasMore, status }: ApprovalListProps) {
-  // By its id: what comes next in the list is another question, which nobody has read yet.
+  // By its id: the next one in the list is another question, which nobody has read yet.
   const [current, setCurrent] = useState<string | undefined>(undefined);
   const index = approvals.findIndex(({ id }) => id === current);
   const move = (step: number): void => {
@@ -87,7 +86,7 @@ function ApprovalList({ approvals, hasMore, status }: ApprovalListProps) {
   );
   if (approvals.length === 0) {
     return (
-      <Empty title={status === "pending" ? "Nothing waits for you." : `No approval is ${status}.`}>
+      <Empty title={status === "pending" ? "Nothing is waiting for you." : `No approval is ${status}.`}>
         {status === "pending" && (
           <p>
             A run asks here before a tool acts. Start one in the <a href="#/playground">playground</a>.
@@ -106,7 +105,7 @@ function ApprovalList({ approvals, hasMore, status }: ApprovalListProps) {
           onFocus={() => setCurrent(approval.id)}
         />
       ))}
-      {hasMore && <p class="soft">More wait behind these: answer some, and they come.</p>}
+      {hasMore && <p class="soft">More are waiting: answer some of these to see them.</p>}
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-/** For admins: who changed or decided what, and whether the log of it is whole. */
+/** For admins: who changed or decided what, and whether the log is intact. */
 import type { ApiAuditLine, ApiList } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
 import { Button } from "../design/button.tsx";
@@ -29,7 +29,7 @@ export function Audit() {
   return (
     <ViewPage
       title="Audit"
-      lead="Who changed or decided what. Each line has the digest of the one before, so that none can be changed or taken out unseen."
+      lead="Who changed or decided what. Each line has the digest of the one before, so that changes and removals show."
     >
       {log.failure && <FailureNotice failure={log.failure} />}
       <AuditCheck lines={log.lines} />
@@ -75,7 +75,7 @@ function AuditFilters({ lines, filter, isOldestFirst }: AuditFiltersProps) {
         onChange={(action) => changeQuery({ action })}
       />
       <TextField
-        label="To what"
+        label="Target"
         type="search"
         value={filter.subject}
         placeholder="A run, a skill, a key"
@@ -97,7 +97,7 @@ function AuditFilters({ lines, filter, isOldestFirst }: AuditFiltersProps) {
 function AuditTable({ lines }: { readonly lines: readonly ApiAuditLine[] }) {
   if (lines.length === 0) {
     return (
-      <Empty title="No line passes this filter.">
+      <Empty title="No line matches this filter.">
         <Button onPress={() => changeQuery({ action: undefined, actor: undefined, subject: undefined })}>
           Show all lines
         </Button>
@@ -118,7 +118,7 @@ function AuditTable({ lines }: { readonly lines: readonly ApiAuditLine[] }) {
           { title: "Action", width: "minmax(0, 1fr)", render: ({ action }) => showUnseen(action) },
           { title: "Who", width: "minmax(0, 1fr)", render: ({ actor }) => showUnseen(actor) },
           {
-            title: "To what",
+            title: "Target",
             width: "minmax(0, 2fr)",
             isMinor: true,
             render: ({ subject }) => showUnseen(subject),
@@ -143,7 +143,7 @@ function Rest({
       </p>
     );
   if (lines.length === 0 && failure === undefined)
-    return <Empty title="Nothing was changed or decided yet." />;
+    return <Empty title="Nothing has been changed or decided yet." />;
   if (!hasEarlier) return null;
   return (
     <div class="row">
@@ -154,7 +154,7 @@ function Rest({
   );
 }
 
-/** One line with all it says; a link leads to it. */
+/** One line in full, with its own link. */
 function LineDialog({ seq }: { readonly seq: number }) {
   const path = `/v1/audit?after=${seq - 1}&limit=1`;
   const known = useAnswer<ApiList<ApiAuditLine>>(path);
@@ -162,7 +162,7 @@ function LineDialog({ seq }: { readonly seq: number }) {
     <Dialog title={`Line ${formatNumber(seq)}`} onClose={() => changeQuery({ line: undefined })}>
       <Answered known={known} path={path}>
         {({ data: [line] }) =>
-          line?.seq === seq ? <LineFacts line={line} /> : <Empty title="There is no such line." />
+          line?.seq === seq ? <LineFacts line={line} /> : <Empty title="No such line." />
         }
       </Answered>
     </Dialog>
@@ -178,7 +178,7 @@ function LineFacts({ line }: { readonly line: ApiAuditLine }) {
           ["When", <Time at={at} />],
           ["Action", showUnseen(action)],
           ["Who", showUnseen(actor)],
-          ["To what", showUnseen(subject)],
+          ["Target", showUnseen(subject)],
           ["Digest", <code>{showUnseen(digest)}</code>],
           ["Of the line before", <code>{showUnseen(previous)}</code>],
         ]}

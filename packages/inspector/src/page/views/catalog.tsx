@@ -1,4 +1,4 @@
-/** The first page: every skill, whether it can be used and why not, what it costs, and what is wrong with it. */
+/** The first page: every skill, whether it can be used and why not, what it costs, and its problems. */
 import type { ApiCatalog } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
 import { CatalogFilters, clearFilters, toggleRanking } from "../catalog/catalog-filters.tsx";
@@ -19,7 +19,7 @@ export function CatalogView() {
   const known = useAnswer<ApiCatalog>(CATALOG);
   useKeys([
     { keys: "l", about: "Go to the list", group: "Skills", act: focusList },
-    { keys: "f", about: "Rank as “find” does, or filter", group: "Skills", act: toggleRanking },
+    { keys: "f", about: "Rank like “find”, or filter", group: "Skills", act: toggleRanking },
     {
       keys: "x",
       about: "Only skills with problems, or all",
@@ -40,7 +40,7 @@ function focusList(): void {
   document.querySelector<HTMLElement>(".page [data-cursor-target], .page .hits a")?.focus();
 }
 
-/** What all of them together mean for a model. */
+/** What all skills together mean for a model. */
 function CatalogLead({ catalog: { data } }: { readonly catalog: ApiCatalog }) {
   const listed = data.filter(({ status, isForModels }) => status === "enabled" && isForModels);
   const tokens = listed.reduce((sum, { listingTokens }) => sum + listingTokens, 0);
@@ -79,7 +79,7 @@ function CatalogList({ catalog }: { readonly catalog: ApiCatalog }) {
   );
 }
 
-/** Warnings are folded: the list is what people came for. */
+/** Warnings are folded, since people come for the list. */
 function SourceProblems({ diagnostics }: Pick<ApiCatalog, "diagnostics">) {
   if (diagnostics.length === 0) return null;
   const isBad = diagnostics.some(({ severity }) => severity === "error");
@@ -106,15 +106,15 @@ function NoSkills() {
 
 function NothingFits({ text }: { readonly text: string }) {
   return (
-    <Empty title="No skill fits these filters.">
+    <Empty title="No skill matches these filters.">
       {text.trim() !== "" && (
         <p class="soft">
-          The search looks in names, descriptions, scopes, tags and reasons; ranking also reads instructions.
+          The search covers names, descriptions, scopes, tags and reasons; ranking also reads instructions.
         </p>
       )}
       <div class="row">
         <Button onPress={clearFilters}>Clear all filters</Button>
-        {text.trim() !== "" && <Button onPress={toggleRanking}>Rank as “find” does</Button>}
+        {text.trim() !== "" && <Button onPress={toggleRanking}>Rank like “find”</Button>}
       </div>
     </Empty>
   );

@@ -1,4 +1,4 @@
-/** Two runs side by side, step by step: what was the same, and what was not. */
+/** Two runs side by side, step by step: what was the same, and what differed. */
 import type { ApiRun } from "@metier/service/api";
 import { useMemo } from "preact/hooks";
 import { Badge, StatusBadge } from "../design/badge.tsx";
@@ -118,7 +118,7 @@ const FIGURES: readonly FigureRow[] = [
   ["Skill", ({ skill }) => showUnseen(skill ?? "–")],
   ["Content", ({ digest }) => <code>{digest === undefined ? "–" : shortId(digest)}</code>],
   ["Model", ({ model }) => <code>{showUnseen(model ?? "–")}</code>],
-  ["Began", ({ createdAt }) => <Time at={createdAt} />],
+  ["Started", ({ createdAt }) => <Time at={createdAt} />],
   ["Worked", ({ activeMs }) => formatDuration(activeMs)],
   ["Tokens", ({ usage }) => (usage ? formatTokens(usage.totalTokens) : "–")],
   ["Cost", ({ cost }) => formatCost(cost)],

@@ -17,10 +17,7 @@ import { formatNumber } from "../state/format.ts";
 
 export function Design() {
   return (
-    <ViewPage
-      title="Design"
-      lead="What the inspector is made of. Views use these, and bring next to nothing of their own."
-    >
+    <ViewPage title="Design" lead="What the inspector is made of. Views use these and add almost nothing.">
       <Section title="Colors">
         <Swatches />
       </Section>
@@ -53,7 +50,7 @@ export function Design() {
         <Facts
           facts={[
             ["Model", "anthropic/claude-sonnet-5-5"],
-            ["Begun", <Time at={new Date().toISOString()} />],
+            ["Started", <Time at={new Date().toISOString()} />],
           ]}
         />
       </Section>
@@ -76,7 +73,7 @@ function Notices() {
       <Notice tone="bad" title="Bad">
         <p>What went wrong, and what to do.</p>
       </Notice>
-      <Empty title="Nothing is here.">
+      <Empty title="Nothing here.">
         <p>Why, and what to do about it.</p>
       </Empty>
     </Section>

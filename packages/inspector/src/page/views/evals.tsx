@@ -1,4 +1,4 @@
-/** What evaluations found: skills with their iterations, and one iteration with every answer. */
+/** Evaluation results: skills with their iterations, and one iteration with every answer. */
 import type { ApiEvalSummary, ApiIteration, ApiList } from "@metier/service/api";
 import { Answered, Empty, Notice } from "../design/notice.tsx";
 import { Section, ViewPage } from "../design/page.tsx";
@@ -47,9 +47,9 @@ function EvalList({ only }: { readonly only: string | undefined }) {
 
 function NoEvals() {
   return (
-    <Empty title="No evaluation is here yet.">
+    <Empty title="No evaluations yet.">
       <p>
-        <Message text="`metier new` writes an eval with a new skill; `metier eval <skill>` runs them." />
+        <Message text="`metier new` writes an eval with a new skill; `metier eval <skill>` runs it." />
       </p>
     </Empty>
   );
@@ -99,8 +99,8 @@ function IterationPage({ skill, number }: { readonly skill: string; readonly num
 
 function Unreadable() {
   return (
-    <Notice tone="bad" title="This result cannot be read.">
-      <p>It was written by another version of Metier, or changed by hand.</p>
+    <Notice tone="bad" title="This result can't be read.">
+      <p>It was written by another version of Metier, or edited by hand.</p>
     </Notice>
   );
 }

@@ -4,7 +4,7 @@ import { KeyList } from "../operate/key-list.tsx";
 
 export function Keys() {
   return (
-    <ViewPage title="Keys" lead="Who may use this service for your tenant, and what for.">
+    <ViewPage title="Keys" lead="Who may use this service for your tenant, and for what.">
       <KeyList />
     </ViewPage>
   );

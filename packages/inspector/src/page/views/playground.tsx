@@ -1,4 +1,4 @@
-/** Type a request: who wins it and why, what a model is told, what a run would do. Then run it. */
+/** Type a request to see which skill wins it and why, what a model is told, and what a run would do. Then run it. */
 import { TextField } from "../design/field.tsx";
 import { ViewPage } from "../design/page.tsx";
 import { ListingPanel } from "../playground/listing.tsx";
@@ -31,7 +31,7 @@ export function Playground() {
         isSearch
         value={request}
         placeholder="Write release notes for version 1.3"
-        hint="Also the message of the run."
+        hint="Also used as the run's message."
         onInput={(q) => changeQuery({ q })}
       />
       <div class={skill === undefined ? "playground" : "playground chosen"}>
@@ -55,7 +55,7 @@ function focusForm(): void {
   document.querySelector<HTMLElement>(".playground-run :is(input, select, textarea, button)")?.focus();
 }
 
-/** Of `scope:name`, or of a name. */
+/** The name in `scope:name`, or a plain name. */
 function nameOf(skill: string | undefined): string | undefined {
   return skill?.split(":").at(-1);
 }

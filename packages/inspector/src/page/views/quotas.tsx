@@ -1,4 +1,4 @@
-/** What a tenant may, what it uses of it, and what its runs used: by day, skill and user. */
+/** A tenant's quotas, how much of them it uses, and what its runs used by day, skill and user. */
 import type { ApiQuotas } from "@metier/service/api";
 import { useState } from "preact/hooks";
 import { Button } from "../design/button.tsx";
@@ -23,9 +23,9 @@ export function Quotas({ rest: [tenant] }: ViewProps) {
       title="Quotas and usage"
       lead={
         isOwn ? (
-          "What your tenant may, and what it uses of it."
+          "Your tenant's limits, and how much of them it uses."
         ) : (
-          <a href={linkTo(["tenants", tenant])}>Of {showUnseen(tenant)}</a>
+          <a href={linkTo(["tenants", tenant])}>For {showUnseen(tenant)}</a>
         )
       }
     >
@@ -50,7 +50,7 @@ function TenantQuotas({ quotas, tenant }: { readonly quotas: ApiQuotas; readonly
   const [isEditing, setEditing] = useState(false);
   return (
     <Section
-      title="Of the tenant"
+      title="Tenant"
       actions={isAdminOfAll(me.value) && <Button onPress={() => setEditing(true)}>Edit</Button>}
     >
       {isEditing && (

@@ -20,16 +20,13 @@ const FIRST = 50;
 export function RoutingView() {
   const known = useAnswer<ApiRouting>(PATH);
   return (
-    <ViewPage
-      title="Routing"
-      lead="Which skill a request would reach, judged by the words of their descriptions."
-    >
+    <ViewPage title="Routing" lead="Which skill a request would reach, by the words of the descriptions.">
       <Answered known={known} path={PATH}>
         {(routing) =>
           routing.names.length < 2 ? (
-            <Empty title="There are fewer than two skills to tell apart.">
+            <Empty title="Fewer than two skills to compare.">
               <p>
-                <Message text="`metier new <name>` makes one; `metier install` brings others." />
+                <Message text="`metier new <name>` creates one; `metier install` adds others." />
               </p>
             </Empty>
           ) : (
@@ -58,7 +55,7 @@ function Pairs({ pairs }: Pick<ApiRouting, "pairs">) {
   return (
     <Section title="Pairs that can be mistaken for each other">
       {pairs.length === 0 ? (
-        <p class="soft">None: every description stands for itself.</p>
+        <p class="soft">None: every description is distinct.</p>
       ) : (
         <FirstRows rows={pairs} most={FIRST}>
           {(rows) => (

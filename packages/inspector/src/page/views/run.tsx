@@ -1,4 +1,4 @@
-/** One run, live: what it is, its timeline, its steps, and all it left. */
+/** One run, live: what it is, its timeline, its steps, and what it left. */
 import type { ApiApproval, ApiList, ApiRun } from "@metier/service/api";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { StatusBadge } from "../design/badge.tsx";
@@ -58,7 +58,7 @@ function KnownRun({ run }: { readonly run: ApiRun }) {
   const until = isOver ? Date.parse(run.updatedAt) : now;
   const { waitedMs, from, to } = measure(spans, until);
   const message = steps[0]?.message ?? "";
-  // The clock moves the timeline; a thousand steps need not be looked at for that.
+  // The clock moves the timeline; that need not touch a thousand steps.
   const stepList = useMemo(
     () => <StepList runId={run.id} steps={steps} writing={writing} hasEnded={isOver} />,
     [run.id, steps, writing, isOver],
@@ -120,7 +120,7 @@ function useNow(isTicking: boolean): number {
   return now;
 }
 
-/** What the run waits for, answered in the inbox. */
+/** What the run waits for, answered in the approvals view. */
 function Waiting({ run }: { readonly run: ApiRun }) {
   const isAsked = !isExport && !hasEnded(run);
   const query = `run=${encodeURIComponent(run.id)}&status=pending`;
@@ -132,11 +132,11 @@ function Waiting({ run }: { readonly run: ApiRun }) {
   const open = questions?.data.length ?? 0;
   if (!isAsked || asked.length + open === 0) return null;
   return (
-    <Notice tone="warn" title="This run waits for an answer.">
+    <Notice tone="warn" title="This run is waiting for an answer.">
       <p>
         {[
           ...asked.map(({ tool, kind }) =>
-            kind === "approval" ? `May it call ${tool}?` : `A confirmation is wanted.`,
+            kind === "approval" ? `May it call ${tool}?` : `It needs a confirmation.`,
           ),
           ...(open > 0 ? [countOf(open, "question")] : []),
         ]
@@ -144,7 +144,7 @@ function Waiting({ run }: { readonly run: ApiRun }) {
           .join(" · ")}
       </p>
       <p>
-        <a href={linkTo(["approvals"], { run: run.id })}>Look at it and answer</a>
+        <a href={linkTo(["approvals"], { run: run.id })}>Review and answer</a>
       </p>
     </Notice>
   );
@@ -154,7 +154,7 @@ function Answer({ run, writing }: { readonly run: ApiRun; readonly writing: stri
   const { text, object } = run;
   if (!text && object === undefined)
     return writing === "" ? (
-      <Empty title={hasEnded(run) ? "This run has no answer." : "There is no answer yet."}>
+      <Empty title={hasEnded(run) ? "This run has no answer." : "No answer yet."}>
         <p>The steps show what happened so far.</p>
       </Empty>
     ) : (
@@ -173,7 +173,7 @@ function Children({ run }: { readonly run: ApiRun }) {
   if (children.length === 0)
     return (
       <Empty title="This run started no other runs.">
-        <p>A skill that uses another skill starts a run of its own for it.</p>
+        <p>A skill that uses another skill starts a separate run for it.</p>
       </Empty>
     );
   return <RunTable runs={children} />;

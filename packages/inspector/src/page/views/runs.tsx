@@ -1,4 +1,4 @@
-/** All runs, newest first, live; the filter stands in the address. */
+/** All runs, newest first, live; the address holds the filter. */
 import { useMemo } from "preact/hooks";
 import { Button, LinkButton } from "../design/button.tsx";
 import { ChoiceField, TextField } from "../design/field.tsx";
@@ -26,7 +26,7 @@ export function RunsView() {
   const all = useAllRuns();
   const { query } = address.value;
   const filter = useMemo(() => readFilter(query), [query]);
-  // "Today" moves on; not with every letter that is typed.
+  // "Today" moves on, but not with every typed letter.
   const minute = Math.floor(Date.now() / MINUTE_MS);
   const shown = useMemo(() => filterRuns(all.runs, filter, minute * MINUTE_MS), [all.runs, filter, minute]);
   return (
@@ -37,7 +37,7 @@ export function RunsView() {
       {all.runs.length === 0 ? (
         <NoRuns all={all} />
       ) : shown.length === 0 ? (
-        <Empty title="No run passes this filter.">
+        <Empty title="No run matches this filter.">
           <Button onPress={() => changeQuery(NO_FILTER)}>Show all runs</Button>
         </Empty>
       ) : (
@@ -56,7 +56,7 @@ function NoRuns({ all }: { readonly all: AllRuns }) {
   if (all.isLoading) return <p class="soft loading">Loading…</p>;
   if (all.failure) return null;
   return (
-    <Empty title="No run is known here yet.">
+    <Empty title="No runs yet.">
       <p>
         <Message text="Start one in the playground, or in a terminal: `metier run <skill> <message>`." />
       </p>
@@ -90,7 +90,7 @@ function Totals({
         ? `${countOf(shown.length, "run")} of ${all.runs.length.toLocaleString("en-US")}`
         : countOf(shown.length, "run")}
       {` · ${formatTokens(sums.tokens)} tokens · ${formatCost(sums.cost)}`}
-      {all.isLoading && " · older runs are still being loaded"}
+      {all.isLoading && " · loading older runs…"}
       {all.isCut && " · older ones are not shown"}
     </p>
   );
@@ -159,7 +159,7 @@ interface ChoiceProps {
   onChange(value: string): void;
 }
 
-/** One that the address names is there to choose, even where no run has it. */
+/** A value from the address is offered even if no run has it. */
 function Choice({ label, value, values, onChange }: ChoiceProps) {
   if (values.length === 0 && value === "") return null;
   const all = value === "" || values.includes(value) ? values : [value, ...values];

@@ -1,4 +1,4 @@
-/** Cron entries that start runs: when next, what became of the last time, and pausing them. */
+/** Cron entries that start runs: the next time, the last result, and pausing them. */
 
 import type { ApiList, ApiSchedule } from "@metier/service/api";
 import { useState } from "preact/hooks";
@@ -20,7 +20,7 @@ export function Schedules() {
   return (
     <ViewPage
       title="Schedules"
-      lead="Runs that start by the clock."
+      lead="Runs that start at set times."
       actions={
         may("write") && (
           <Button kind="accent" onPress={() => setMaking(true)}>
@@ -33,9 +33,9 @@ export function Schedules() {
       <Answered known={known} path={PATH}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No schedule yet.">
+            <Empty title="No schedules yet.">
               <p>
-                <Message text="A schedule starts a skill by a cron line, such as `0 7 * * 1` for Mondays at seven." />
+                <Message text="A schedule starts a skill by a cron line, such as `0 7 * * 1` for Mondays at 7:00." />
               </p>
             </Empty>
           ) : (
@@ -83,7 +83,7 @@ function ScheduleCard({ schedule }: { readonly schedule: ApiSchedule }) {
       </details>
       {may("write") && (
         <div class="row">
-          <Button onPress={() => void change("PUT")}>{isPaused ? "Go on" : "Pause"}</Button>
+          <Button onPress={() => void change("PUT")}>{isPaused ? "Resume" : "Pause"}</Button>
           <Button kind="danger" onPress={() => void change("DELETE")}>
             Remove
           </Button>
@@ -97,7 +97,7 @@ function ScheduleCard({ schedule }: { readonly schedule: ApiSchedule }) {
 const CATCH_UP: Readonly<Record<string, string>> = {
   one: "one run for all of them",
   all: "one run for each",
-  skip: "left out",
+  skip: "skipped",
 };
 
 interface LastTimeProps {

@@ -1,4 +1,4 @@
-/** What a service shows to who is not signed in. The key becomes a cookie that no script can read. */
+/** What a service shows to a user who isn't signed in. The key becomes a cookie that no script can read. */
 import type { ApiSignInWays } from "@metier/service/api";
 import { useState } from "preact/hooks";
 import { Button, LinkButton } from "../design/button.tsx";
@@ -25,8 +25,8 @@ export function SignInView() {
         title="Sign in"
         lead={
           ways?.oidc
-            ? "With your organization, or with an API key of this service."
-            : "With an API key of this service."
+            ? "With your organization, or with an API key for this service."
+            : "With an API key for this service."
         }
       >
         <form class="stack" onSubmit={(event) => void submit(event)}>
@@ -35,7 +35,7 @@ export function SignInView() {
             type="password"
             value={key}
             error={failure && [failure.message, failure.hint].filter(Boolean).join(" ")}
-            hint="`metier serve` shows an admin key on its first start; admins make more with `POST /v1/keys`."
+            hint="`metier serve` prints an admin key on its first start; admins create more with `POST /v1/keys`."
             onInput={setKey}
           />
           <div class="row">

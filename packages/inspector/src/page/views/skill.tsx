@@ -1,4 +1,4 @@
-/** Everything about one skill: whether it can be used and why, what is in it, whether to trust it, and how it did. */
+/** Everything about one skill: whether it can be used and why, its contents, its trust, and its results. */
 import type { ApiSkill } from "@metier/service/api";
 import type { ComponentChildren } from "preact";
 import { Badge, StatusBadge } from "../design/badge.tsx";
@@ -129,7 +129,7 @@ function Actions({ skill: { address, name, status } }: SkillProps) {
   );
 }
 
-/** Why it cannot be used, who hides it, and whom it hides. */
+/** Why it can't be used, which skill shadows it, and which it shadows. */
 function WhyNot({ skill }: SkillProps) {
   const { address, status, reason, shadowedBy, shadows, trust, trustReason } = skill;
   return (
@@ -149,7 +149,7 @@ function WhyNot({ skill }: SkillProps) {
         </Notice>
       )}
       {trust === "untrusted" && status !== "invalid" && (
-        <Notice tone="warn" title="It is not trusted, so it gets less.">
+        <Notice tone="warn" title="It is untrusted, so it may do less.">
           <p>
             <Message text={trustReason} />{" "}
             <a href={linkTo(["skill", address], { tab: "trust" })}>What trust is based on</a>
@@ -172,8 +172,8 @@ function WhyNot({ skill }: SkillProps) {
 }
 
 const TITLES: Readonly<Record<Exclude<ApiSkill["status"], "enabled">, string>> = {
-  disabled: "This skill is switched off.",
-  unavailable: "This skill cannot be used here.",
-  shadowed: "Another skill of the same name is used instead.",
-  invalid: "This skill cannot be loaded.",
+  disabled: "This skill is disabled.",
+  unavailable: "This skill can't be used here.",
+  shadowed: "Another skill with the same name is used instead.",
+  invalid: "This skill can't be loaded.",
 };

@@ -1,4 +1,4 @@
-/** Runs over days: how many, how many failed, tokens, cost and times; and which skills nobody uses. */
+/** Runs over days: counts, failures, tokens, cost and times; and skills that nobody uses. */
 import type { ApiDayStatistics, ApiSkillStatistics, ApiStatistics } from "@metier/service/api";
 import { useMemo, useState } from "preact/hooks";
 import { Button, LinkButton } from "../design/button.tsx";
@@ -33,7 +33,7 @@ function Numbers({ statistics }: { readonly statistics: ApiStatistics }) {
   return (
     <>
       {runs === 0 ? (
-        <Empty title="Nothing was run in this time.">
+        <Empty title="Nothing ran in this time.">
           <p>
             <Message text="Choose a longer time, or start a run: `metier run <skill> <message>`." />
           </p>
@@ -86,8 +86,8 @@ function Plots({ days }: { readonly days: readonly ApiDayStatistics[] }) {
         />
         <Plot title="Cost" points={points("cost")} show={formatCost} />
         <Plot title="Tokens" points={points("tokens")} show={formatTokens} />
-        <Plot title="Time of a run: half are faster" points={points("medianMs")} show={formatDuration} />
-        <Plot title="Time of a run: 95 % are faster" points={points("p95Ms")} show={formatDuration} />
+        <Plot title="Duration, median" points={points("medianMs")} show={formatDuration} />
+        <Plot title="Duration, 95th percentile" points={points("p95Ms")} show={formatDuration} />
       </div>
     </Section>
   );
@@ -175,7 +175,7 @@ function NeverUsed({ names }: { readonly names: readonly string[] }) {
       ) : (
         <>
           <p class="soft small">
-            Usable, but no run used them in this time. If one should have been, look at its description.
+            Usable, but no run used them in this time. If one should have been used, check its description.
           </p>
           <ul class="name-list">
             {shown.map((name) => (

@@ -35,7 +35,7 @@ function TenantList() {
   return (
     <ViewPage
       title="Tenants and keys"
-      lead="Each tenant has its own runs, skills, keys and secrets, and sees nothing of the others."
+      lead="Each tenant has its own runs, skills, keys and secrets, and can't see those of others."
       actions={
         isAdminOfAll(me.value) && (
           <Button kind="accent" onPress={() => setMaking(true)}>
@@ -55,11 +55,7 @@ function TenantList() {
             placeholder="Name or id"
             onInput={(q) => changeQuery({ q })}
           />
-          {shown.length === 0 ? (
-            <Empty title="No tenant has this in its name." />
-          ) : (
-            <TenantTable tenants={shown} />
-          )}
+          {shown.length === 0 ? <Empty title="No tenant matches." /> : <TenantTable tenants={shown} />}
         </>
       )}
       <MorePages pages={pages} noun="tenant" />
@@ -83,7 +79,7 @@ function TenantTable({ tenants }: { readonly tenants: readonly ApiTenant[] }) {
             isMinor: true,
             render: ({ id }) => <code>{showUnseen(id)}</code>,
           },
-          { title: "Made", width: "7rem", render: ({ createdAt }) => <Time at={createdAt} /> },
+          { title: "Created", width: "7rem", render: ({ createdAt }) => <Time at={createdAt} /> },
           { title: "State", width: "6rem", render: ({ status }) => <StatusBadge status={status} /> },
         ]}
       />
@@ -130,7 +126,7 @@ function TenantPage({ id }: { readonly id: string }) {
 function TenantFacts({ tenant: { id, createdAt } }: { readonly tenant: ApiTenant }) {
   return (
     <>
-      Tenant <code>{showUnseen(id)}</code>, made <Time at={createdAt} />
+      Tenant <code>{showUnseen(id)}</code>, created <Time at={createdAt} />
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** Who advances runs, and what waits for them. Looked at anew every few seconds. */
+/** Who advances runs, and what waits for them. Refreshed every few seconds. */
 import type { ApiList, ApiQueue, ApiWorker } from "@metier/service/api";
 import { Answered } from "../design/notice.tsx";
 import { ViewPage } from "../design/page.tsx";
@@ -12,7 +12,7 @@ const QUEUE = "/v1/queue";
 const WORKERS = "/v1/workers";
 
 export function Workers() {
-  // Workers serve all tenants: the operators of one see their own queue alone.
+  // Workers serve all tenants: a tenant's operators see only their own queue.
   const workersPath = isOperatorOfAll(me.value) ? WORKERS : undefined;
   const queue = useAnswer<ApiQueue>(QUEUE);
   const workers = useAnswer<ApiList<ApiWorker>>(workersPath);

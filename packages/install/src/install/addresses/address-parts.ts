@@ -1,6 +1,6 @@
 /**
- * What several forms of address share: references, paths inside a source, `#ref:path` at the end, and how a repository is
- * written down. And addresses on this machine: folders, archives and skill files by path, repositories by `file://` or `.git`.
+ * What several address forms share: references, paths inside a source, a trailing `#ref:path`, and how a repository is
+ * written down. Also local addresses: folders, archives and skill files by path, repositories as `file://` or `.git`.
  */
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -24,21 +24,21 @@ export function refuseAddress(message: string, hint: string): RefusedAddress {
 
 const MAX_REF_LENGTH = 250;
 const REF_HINT =
-  "A reference is a branch, a tag or a full commit id, as `main`, `v1.2.0` or `feature/search`.";
-/** What git itself allows in no name of a branch or tag (`git check-ref-format`). */
+  "A reference is a branch, a tag or a full commit id, such as `main`, `v1.2.0` or `feature/search`.";
+/** What git forbids in a branch or tag name (`git check-ref-format`). */
 const NOT_IN_REFS: readonly (readonly [pattern: RegExp, what: string])[] = [
-  [/^-/, "begins with `-`, as options do"],
-  [/\s/, "has a blank"],
-  [/[\x00-\x1f\x7f~^:?*[\\]/, "has one of the characters `~ ^ : ? * [ \\`"],
-  [/\.\.|@\{/, "has `..` or `@{`"],
+  [/^-/, "starts with `-` like an option"],
+  [/\s/, "contains a space"],
+  [/[\x00-\x1f\x7f~^:?*[\\]/, "contains one of the characters `~ ^ : ? * [ \\`"],
+  [/\.\.|@\{/, "contains `..` or `@{`"],
   [/^\/|\/$|\/\//, "has an empty segment"],
-  [/(?:^|\/)\.|\.$|\.lock(?:\/|$)/, "has a segment that begins with `.`, or ends in `.` or `.lock`"],
+  [/(?:^|\/)\.|\.$|\.lock(?:\/|$)/, "has a segment that starts with `.`, or ends in `.` or `.lock`"],
   [/^@?$/, "is empty"],
 ];
 
 function checkRef(ref: string): RefusedAddress | undefined {
   if (ref.length > MAX_REF_LENGTH) {
-    const message = `The reference has ${ref.length} characters; ${MAX_REF_LENGTH} are allowed.`;
+    const message = `The reference has ${ref.length} characters; the limit is ${MAX_REF_LENGTH}.`;
     return refuseAddress(message, REF_HINT);
   }
   const wrong = NOT_IN_REFS.find(([pattern]) => pattern.test(ref))?.[1];
@@ -47,14 +47,14 @@ function checkRef(ref: string): RefusedAddress | undefined {
     : refuseAddress(`The reference ${showPath(ref)} ${wrong}.`, REF_HINT);
 }
 
-/** `""` for the root; otherwise without `.` segments and without `/` at the end. */
+/** `""` for the root; otherwise without `.` segments and a trailing `/`. */
 export function readInnerPath(text: string): Result<string, InstallFault> {
   const trimmed = text.replace(/\/+$/, "");
   if (trimmed === "" || trimmed === ".") return done("");
   const checked = checkContainedPath(trimmed);
   if (checked.ok) return done(checked.path);
   const message = checked.message.charAt(0).toUpperCase() + checked.message.slice(1);
-  return refuseAddress(message, "Write the path from the root of the source down, as `skills/pdf`.");
+  return refuseAddress(message, "Write the path from the root of the source, such as `skills/pdf`.");
 }
 
 /** A reference alone. */
@@ -86,18 +86,18 @@ export function splitFragment(text: string): readonly [base: string, fragment: s
 const ARCHIVE = /\.(?:tar\.gz|tgz|tar|zip)$/i;
 const MARKDOWN = /\.md$/i;
 
-/** What a file of this name is to an installer. */
+/** How an installer treats a file of this name. */
 export function kindOfFile(name: string): "archive" | "file" | undefined {
   if (ARCHIVE.test(name)) return "archive";
   return MARKDOWN.test(name) ? "file" : undefined;
 }
 
-/** What a program gave beside the address, as `--ref` does. */
+/** What a program passed next to the address, as with `--ref`. */
 export interface GivenRef {
   readonly ref?: string | undefined;
 }
 
-/** `prefix` is `git+` where the URL alone would be read as something else. */
+/** `prefix` is `git+` if the URL alone would be read as something else. */
 export function makeGit(
   url: string,
   parts: InnerParts,
@@ -107,15 +107,15 @@ export function makeGit(
   const { ref = given, path } = parts;
   if (given !== undefined && ref !== given) {
     return refuseAddress(
-      `The address has the reference ${showPath(ref ?? "")} and another one is given beside it, ${showPath(given)}.`,
-      "Give one of them.",
+      `The address has the reference ${showPath(ref ?? "")}, but ${showPath(given)} was also given.`,
+      "Give only one reference.",
     );
   }
   const wrong = ref === undefined ? undefined : checkRef(ref);
   return wrong ?? done(gitAddress(url, { ref, path }, prefix));
 }
 
-/** The same repository at another reference, or another place in it: how what was installed is fetched again. */
+/** The same repository at another reference or path: how an installed version is fetched again. */
 export function moveGit(address: GitAddress, parts: InnerParts): GitAddress {
   return gitAddress(address.url, parts, address.canonical.startsWith("git+") ? "git+" : "");
 }
@@ -129,14 +129,14 @@ export interface LocalOptions extends GivenRef {
   readonly home: string;
 }
 
-/** Paths may hold `#`; only after these endings it separates. */
+/** Paths may contain `#`; it separates only after these extensions. */
 const WITH_FRAGMENT = /^(.*\.(?:tar\.gz|tgz|tar|zip|git)\/?)#(.*)$/i;
 
-/** What begins with `/`, `.` or `~`. */
+/** What starts with `/`, `.` or `~`. */
 export function parseLocalPath(text: string, options: LocalOptions): AddressResult {
   if (/^~[^/]/.test(text)) {
-    const hint = "Write the whole path, as `/home/name/skills`; `~/` is your own home.";
-    return refuseAddress(`${showPath(text)} names the home of another user.`, hint);
+    const hint = "Write the full path, such as `/home/name/skills`; `~/` is your home folder.";
+    return refuseAddress(`${showPath(text)} is another user's home folder.`, hint);
   }
   const [, base = text, fragment = ""] = WITH_FRAGMENT.exec(text) ?? [];
   return parsePath(resolve(expandPath(base, options.home, options.cwd)), fragment, options);
@@ -150,8 +150,8 @@ function parsePath(path: string, fragment: string, given: GivenRef): AddressResu
   const ref = parts.value.ref ?? given.ref;
   if (ref !== undefined) {
     return refuseAddress(
-      `${showPath(path)} is no git repository, so the reference ${showPath(ref)} means nothing for it.`,
-      "For a repository of this machine write `file://` before its path.",
+      `${showPath(path)} is not a git repository, so it has no reference ${showPath(ref)}.`,
+      "For a repository on this machine, write `file://` before its path.",
     );
   }
   if (kind === undefined) return done({ kind: "folder", path, canonical: path });
@@ -173,7 +173,7 @@ export function parseFileUrl(text: string, given: GivenRef): AddressResult {
   const path = readFilePath(base);
   if (path === undefined) {
     const hint = "Write it as `file:///path/to/repository`, with three `/`.";
-    return refuseAddress(`${showPath(base)} is no file of this machine.`, hint);
+    return refuseAddress(`${showPath(base)} is not a file on this machine.`, hint);
   }
   return isGit || kindOfFile(path) === undefined
     ? parseLocalGit(path, fragment, given)
@@ -187,6 +187,6 @@ function readFilePath(base: string): string | undefined {
     const path = resolve(fileURLToPath(url)); // Without `//` and the last `/`: it is read back as a path.
     return /[\x00-\x1f\x7f]/.test(path) ? undefined : path;
   } catch {
-    return undefined; // An encoded `/`, or what is no UTF-8.
+    return undefined; // An encoded `/`, or not UTF-8.
   }
 }

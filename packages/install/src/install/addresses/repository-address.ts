@@ -1,6 +1,6 @@
 /**
- * Addresses of git repositories: the forms that are git's own (`ssh://`, `git@host:path`), and repositories on GitHub and
- * GitLab by `owner/repo/path@ref` or by the pages a browser shows of them.
+ * Addresses of git repositories: git's own forms (`ssh://`, `git@host:path`), and repositories on GitHub and GitLab as
+ * `owner/repo/path@ref` or by their browser URLs.
  */
 import { showPath } from "@metier/base/files";
 import { done } from "@metier/base/result";
@@ -19,14 +19,14 @@ import {
 
 const USER = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}";
 const HOST = "[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?";
-/** Not at its beginning `-`, which ssh or the server could take for an option. */
+/** Does not start with `-`, which ssh or the server could take for an option. */
 const SSH_PATH = "(?!-)[A-Za-z0-9_.~+@%-]+(?:/(?!-)[A-Za-z0-9_.~+@%-]+)*";
 const SCP_FORM = new RegExp(`^(${USER})@(${HOST}):(/?${SSH_PATH})/?$`);
 const SSH_URL = new RegExp(
   `^ssh://(?:(${USER})@)?(${HOST}|\\[[0-9A-Fa-f:.]+\\])(:\\d{1,5})?/(${SSH_PATH})/?$`,
 );
 const SSH_HINT =
-  "Write `git@host:owner/repo.git` or `ssh://git@host/owner/repo.git`, and a reference as `#v1`.";
+  "Write `git@host:owner/repo.git` or `ssh://git@host/owner/repo.git`, with a reference as `#v1`.";
 
 /** `git@host:owner/repo.git`: no scheme, a user, and a colon before any `/`. */
 export function isScpForm(text: string): boolean {
@@ -36,18 +36,18 @@ export function isScpForm(text: string): boolean {
 export function parseScpForm(text: string, given: GivenRef): AddressResult {
   const [base, fragment] = splitFragment(text);
   const [, user, host, path] = SCP_FORM.exec(base) ?? [];
-  if (path === undefined) return refuseAddress(`${showPath(base)} is not an address over ssh.`, SSH_HINT);
+  if (path === undefined) return refuseAddress(`${showPath(base)} is not an ssh address.`, SSH_HINT);
   return finishSsh(`${user}@${host?.toLowerCase()}:${path}`, fragment, given);
 }
 
 export function parseSshUrl(text: string, given: GivenRef): AddressResult {
   const [base, fragment] = splitFragment(text);
   if (/^ssh:\/\/[^/@]*:[^/@]*@/.test(base)) {
-    const hint = "Write it without: ssh signs in with the keys of your agent or of `~/.ssh`.";
-    return refuseAddress("The address has a password in it.", hint);
+    const hint = "Remove it: ssh signs in with the keys from your agent or `~/.ssh`.";
+    return refuseAddress("The address contains a password.", hint);
   }
   const [, user, host = "", port = "", path] = SSH_URL.exec(base) ?? [];
-  if (path === undefined) return refuseAddress(`${showPath(base)} is not an address over ssh.`, SSH_HINT);
+  if (path === undefined) return refuseAddress(`${showPath(base)} is not an ssh address.`, SSH_HINT);
   const at = user === undefined ? "" : `${user}@`;
   return finishSsh(`ssh://${at}${host.toLowerCase()}${port}/${path}`, fragment, given);
 }
@@ -62,12 +62,12 @@ export const HOSTS: Readonly<Record<string, string>> = { "github:": "github.com"
 const OWNER = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?$/;
 const REPOSITORY = /^(?!\.{1,2}$)(?!-)[A-Za-z0-9_.-]{1,100}$/;
 const SHORT_HINT =
-  "Write `owner/repo`, `owner/repo/path` or `owner/repo/path@ref`; a folder of this machine begins with `./`.";
+  "Write `owner/repo`, `owner/repo/path` or `owner/repo/path@ref`; a local folder starts with `./`.";
 
 /** `owner/repo[/path][@ref]` or `owner/repo[/path]#ref`, without the prefix. */
 export function parseShorthand(text: string, host: string, given: GivenRef): AddressResult {
   const [base, fragment] = splitFragment(text);
-  // A path may hold `@scope`, a reference `name@1.0.0`: the first `@` that does not begin a segment is the one.
+  // A path may contain `@scope`, a reference `name@1.0.0`: the first `@` that does not start a segment separates.
   const at = base.search(/(?<=[^/])@/);
   const place = at === -1 ? base : base.slice(0, at);
   const segments = place.replace(/\/+$/, "").split("/");
@@ -89,7 +89,7 @@ export function parseShorthand(text: string, host: string, given: GivenRef): Add
   return makeGit(hostedUrl(host, names), { ...parts.value, path: path.value || parts.value.path }, given);
 }
 
-/** Two, or as many as a segment in `.git` says: GitLab has groups in groups. */
+/** Two, or more if a segment ends in `.git`: GitLab has nested groups. */
 function repositoryLength(segments: readonly string[]): number {
   const marked = segments.findIndex((segment) => segment.endsWith(".git") && segment !== ".git");
   return marked > 0 ? marked + 1 : 2;
@@ -99,29 +99,29 @@ function refuseNames(names: readonly string[], text: string): RefusedAddress | u
   const wrong = whyNoRepository(names);
   return wrong === undefined
     ? undefined
-    : refuseAddress(`${showPath(text)} names no repository: ${wrong}.`, SHORT_HINT);
+    : refuseAddress(`${showPath(text)} is not a repository: ${wrong}.`, SHORT_HINT);
 }
 
 function whyNoRepository(names: readonly string[]): string | undefined {
-  if (names.length < 2) return "an owner and a repository are needed";
+  if (names.length < 2) return "it needs an owner and a repository";
   const owner = names.slice(0, -1).find((name) => !OWNER.test(name));
   if (owner !== undefined) {
     return owner.length > 64
-      ? `the owner has ${owner.length} characters; 64 are allowed`
-      : `${showPath(owner)} is no name of an owner`;
+      ? `the owner has ${owner.length} characters; the limit is 64`
+      : `${showPath(owner)} is not a valid owner name`;
   }
   const repository = names.at(-1) ?? "";
   if (REPOSITORY.test(repository)) return undefined;
   return repository.length > 100
-    ? `the repository's name has ${repository.length} characters; 100 are allowed`
-    : `${showPath(repository)} is no name of a repository`;
+    ? `the repository name has ${repository.length} characters; the limit is 100`
+    : `${showPath(repository)} is not a valid repository name`;
 }
 
 function hostedUrl(host: string, names: readonly string[]): string {
   return `https://${host}/${names.join("/").replace(/\.git$/, "")}.git`;
 }
 
-/** A page of a repository; `undefined` when the URL is none. Segments are decoded. */
+/** A page of a repository; `undefined` if the URL is not one. Segments are decoded. */
 export function parsePage(url: URL, segments: readonly string[], given: GivenRef): AddressResult | undefined {
   const page = findPage(segments);
   if (page === undefined) return undefined;
@@ -137,7 +137,7 @@ export function parsePage(url: URL, segments: readonly string[], given: GivenRef
   return splitRef(repository, tree, parts, given);
 }
 
-/** The first segment is the reference, unless one was given that the others go on. */
+/** The first segment is the reference, unless a given reference continues in the others. */
 function splitRef(
   repository: string,
   tree: string,
@@ -195,8 +195,8 @@ export function parseRepositoryUrl(
   if (wrong) return wrong;
   if (segments.length > length) {
     return refuseAddress(
-      `${showPath(url.href)} is a page of GitHub that shows neither a folder nor a file.`,
-      `For the whole repository write \`${names.join("/")}\`, for a folder of it \`${names.join("/")}/path\`.`,
+      `${showPath(url.href)} is a GitHub page that shows neither a folder nor a file.`,
+      `For the whole repository write \`${names.join("/")}\`; for one of its folders, \`${names.join("/")}/path\`.`,
     );
   }
   const parts = readFragment(fragment);

@@ -1,8 +1,8 @@
 /**
- * The grammar of source addresses: what a user types after `install`, and the one way each of them is written down.
- * Reads the text alone, never the disk: `owner/repo` is GitHub also where such a folder exists, which `./` asks for. And
- * addresses as locks record them: a project's lock is committed, so that what lies in the project is written from its root,
- * and it comes from anyone who can commit, so that it must not make requests to servers of this machine.
+ * The grammar of source addresses: what a user types after `install`, and the canonical form of each. Reads only the
+ * text, never the disk: `owner/repo` is GitHub even if such a folder exists, which needs `./`. Also addresses as
+ * recorded in locks: a project's lock is committed, so paths in the project are relative to its root, and anyone who
+ * can commit may change it, so it must not trigger requests to servers on this machine.
  */
 import { isAbsolute, join, relative, sep } from "node:path";
 import { showPath } from "@metier/base/files";
@@ -30,15 +30,15 @@ import { parseWebAddress } from "./web-address.ts";
 
 export interface GitAddress {
   readonly kind: "git";
-  /** What git is given. */
+  /** What git gets. */
   readonly url: string;
-  /** Branch, tag or commit; absent: the repository's own choice. */
+  /** Branch, tag or commit; absent: the repository's default. */
   readonly ref?: string | undefined;
   /** Inside the repository: a skill, or a folder of skills; `""` is its root. */
   readonly path: string;
   /**
-   * From a page such as `…/tree/feature/x/skills/a`, which does not say where the branch ends: `ref` and `path` are
-   * split after the first segment, unless the repository has a longer ref that fits.
+   * From a page such as `…/tree/feature/x/skills/a`, which does not say where the branch ends: split after the first
+   * segment, unless the repository has a longer matching ref.
    */
   readonly splitsAnywhere?: true;
   readonly canonical: string;
@@ -64,7 +64,7 @@ export interface DownloadAddress {
 export interface NpmAddress {
   readonly kind: "npm";
   readonly name: string;
-  /** A version, a range, or a tag; `latest` when none was given. */
+  /** A version, a range, or a tag; `latest` by default. */
   readonly range: string;
   readonly path: string;
   readonly canonical: string;
@@ -79,41 +79,41 @@ export interface WellKnownAddress {
 
 export type SourceAddress = GitAddress | FolderAddress | DownloadAddress | NpmAddress | WellKnownAddress;
 
-/** `ref` is what `--ref` gave: a reference of a repository, or a version of an npm package. */
+/** `ref` is the value of `--ref`: a repository's reference, or an npm package's version. */
 type AddressOptions = LocalOptions;
 
 const MAX_LENGTH = 2048;
 const FORMS =
   "A source is `owner/repo` (GitHub), a git URL (`https://host/x.git`, `git@host:x.git`, `file:///x`), a folder (`./x`), " +
-  "an archive (`.tar.gz`, `.zip`) or `SKILL.md` by URL or path, `npm:name`, or `https://host` with an index of skills.";
+  "an archive (`.tar.gz`, `.zip`) or `SKILL.md` by URL or path, `npm:name`, or `https://host` with a skill index.";
 
-/** Never throws. What was read is written down in `canonical`, which is read as the same address again. */
+/** Never throws. `canonical` reads back as the same address. */
 export function parseSourceAddress(text: string, options: AddressOptions): AddressResult {
   const asked = text.trim();
   const parsed = whyNoAddress(asked) ?? parseByForm(asked, options);
   if (!parsed.ok || parsed.value.canonical === parsed.value.canonical.trimEnd()) return parsed;
-  const message = `${showPath(asked)} names a path that ends with a space, which is lost where addresses are written down.`;
-  return refuseAddress(message, "Rename it, or name the folder that it is in.");
+  const message = `${showPath(asked)} has a path that ends with a space, which gets lost when the address is written down.`;
+  return refuseAddress(message, "Rename it, or name its parent folder.");
 }
 
 function whyNoAddress(asked: string): RefusedAddress | undefined {
-  if (asked === "") return refuseAddress("The address of the source is empty.", FORMS);
+  if (asked === "") return refuseAddress("The source address is empty.", FORMS);
   if (asked.length > MAX_LENGTH) {
-    return refuseAddress(`The address has ${asked.length} characters; ${MAX_LENGTH} are allowed.`, FORMS);
+    return refuseAddress(`The address has ${asked.length} characters; the limit is ${MAX_LENGTH}.`, FORMS);
   }
   if (
     !asked.isWellFormed() ||
     /[\p{Cc}\p{Zl}\p{Zp}]/u.test(asked) ||
     takeOutInvisible(asked).hidden.length > 0
   ) {
-    const hint = "Type it anew instead of copying it.";
-    return refuseAddress(`The address ${showPath(asked)} has characters that cannot be seen.`, hint);
+    const hint = "Type it instead of copying it.";
+    return refuseAddress(`The address ${showPath(asked)} contains invisible characters.`, hint);
   }
   if (asked.startsWith("-"))
-    return refuseAddress(`${showPath(asked)} reads as an option, not as a source.`, FORMS);
+    return refuseAddress(`${showPath(asked)} looks like an option, not a source.`, FORMS);
   if (/^[a-z0-9+.-]+::/i.test(asked)) {
-    const hint = "Give the repository by `https://`, `ssh://` or `file://`.";
-    return refuseAddress(`${showPath(asked)} would have git run a program of that name to fetch it.`, hint);
+    const hint = "Give the repository as an `https://`, `ssh://` or `file://` URL.";
+    return refuseAddress(`${showPath(asked)} would make git run a program of that name to fetch it.`, hint);
   }
   return undefined;
 }
@@ -148,25 +148,25 @@ function parseUrl(scheme: string, url: string, options: AddressOptions): Address
       return parseFileUrl(url, options);
     default:
       return refuseAddress(
-        `Nothing is fetched over \`${scheme}://\`.`,
-        "Sources come over `https://`, `ssh://` and `file://`; most hosts have the same repository at `https://`.",
+        `Metier does not fetch over \`${scheme}://\`.`,
+        "Use `https://`, `ssh://` or `file://`; most hosts offer the same repository at `https://`.",
       );
   }
 }
 
-/** Names with `/` between them: GitHub, unless the first is the name of a host. */
+/** Names separated by `/`: GitHub, unless the first is a host name. */
 function parseNames(asked: string, options: AddressOptions): AddressResult {
   const [first = ""] = asked.split("/");
   if (first.includes(".")) {
     return refuseAddress(
-      `${showPath(asked)} names no owner on GitHub: ${showPath(first)} has a dot.`,
-      `For a repository of that host write \`https://${asked.slice(0, 200)}\`, for a folder \`./${asked.slice(0, 200)}\`.`,
+      `${showPath(asked)} does not name a GitHub owner: ${showPath(first)} contains a dot.`,
+      `For a repository on that host write \`https://${asked.slice(0, 200)}\`; for a folder, \`./${asked.slice(0, 200)}\`.`,
     );
   }
   if (/^[^/@#]+\/[^/@#]+$/.test(asked) && kindOfFile(asked) !== undefined) {
     return refuseAddress(
-      `${showPath(asked)} reads as a repository of GitHub, but has the name of a file.`,
-      `Write \`./${asked.slice(0, 200)}\` for the file, or \`github:${asked.slice(0, 200)}\` for such a repository.`,
+      `${showPath(asked)} looks like a GitHub repository, but has a file name.`,
+      `Write \`./${asked.slice(0, 200)}\` for the file, or \`github:${asked.slice(0, 200)}\` for the repository.`,
     );
   }
   return parseShorthand(asked, "github.com", options);
@@ -174,16 +174,16 @@ function parseNames(asked: string, options: AddressOptions): AddressResult {
 
 function explainUnknown(asked: string): RefusedAddress {
   if (/^[a-z]:[\\/]|\\/i.test(asked)) {
-    const hint = "Write paths with `/`, as `./skills/pdf`.";
-    return refuseAddress(`${showPath(asked)} is a path of Windows.`, hint);
+    const hint = "Write paths with `/`, such as `./skills/pdf`.";
+    return refuseAddress(`${showPath(asked)} is a Windows path.`, hint);
   }
   if (/^[A-Za-z0-9_.@-]+$/.test(asked)) {
     return refuseAddress(
-      `${showPath(asked)} is one word, which can mean several things.`,
+      `${showPath(asked)} is ambiguous.`,
       `Write \`./${asked}\` for the folder or file, \`npm:${asked}\` for the npm package, or \`owner/${asked}\` for GitHub.`,
     );
   }
-  return refuseAddress(`${showPath(asked)} is not the address of a source.`, FORMS);
+  return refuseAddress(`${showPath(asked)} is not a source address.`, FORMS);
 }
 
 const NPM_PACKAGE = /^((?:@[^/@]+\/)?[^/@]+)(?:@([^/]*))?(?:\/(.*))?$/;
@@ -194,25 +194,25 @@ const MAX_NPM_NAME = 214;
 const LATEST = "latest";
 const NPM_HINT = "Write `npm:name`, `npm:@scope/name`, `npm:name@^1.2` or `npm:name@1.2.0/path`.";
 
-/** `npm:name[@range][/path]`: a package of the npm registry. */
+/** `npm:name[@range][/path]`: a package from the npm registry. */
 function parseNpmAddress(text: string, given: GivenRef): AddressResult {
   const [, name = "", written, inner = ""] = NPM_PACKAGE.exec(text.slice("npm:".length)) ?? [];
   if (!NPM_NAME.test(name) || name.startsWith("-")) {
-    return refuseAddress(`${showPath(text)} names no npm package.`, NPM_HINT);
+    return refuseAddress(`${showPath(text)} is not an npm package.`, NPM_HINT);
   }
   if (name.length > MAX_NPM_NAME) {
-    const message = `The package name has ${name.length} characters; ${MAX_NPM_NAME} are allowed.`;
+    const message = `The package name has ${name.length} characters; the limit is ${MAX_NPM_NAME}.`;
     return refuseAddress(message, NPM_HINT);
   }
   if (written !== undefined && given.ref !== undefined && written !== given.ref) {
     return refuseAddress(
-      `The address asks for ${showPath(written)} and another version is given beside it, ${showPath(given.ref)}.`,
-      "Give one of them.",
+      `The address asks for ${showPath(written)}, but version ${showPath(given.ref)} was also given.`,
+      "Give only one version.",
     );
   }
   const range = written ?? given.ref ?? LATEST;
   if (!NPM_RANGE.test(range) || range.startsWith("-") || range.trim() !== range) {
-    return refuseAddress(`${showPath(range)} is no version, range or tag of an npm package.`, NPM_HINT);
+    return refuseAddress(`${showPath(range)} is not a version, range or tag of an npm package.`, NPM_HINT);
   }
   const path = readInnerPath(inner);
   if (!path.ok) return path;
@@ -223,14 +223,14 @@ function parseNpmAddress(text: string, given: GivenRef): AddressResult {
 
 type LockParts = Pick<InstallParts, "places" | "projectRoot">;
 
-/** `place` is an address or a path; what is not in the project stays as it is. */
+/** `place` is an address or a path; anything outside the project stays unchanged. */
 export function writeLockedPlace(place: string, owner: LockOwner, { projectRoot }: LockParts): string {
   const roots = owner === "project" && isAbsolute(place) ? [projectRoot, realPathOr(projectRoot)] : [];
   const root = roots.find((folder) => isInside(place, folder));
   return root === undefined ? place : `./${relative(root, place).split(sep).join("/")}`;
 }
 
-/** How what a lock records is to be read: from the project's root, which means nothing to an absolute address. */
+/** Resolves what a lock records: relative to the project's root, which does not affect an absolute address. */
 export function readsFromProject({ places, projectRoot }: LockParts): AddressOptions {
   return { cwd: projectRoot, home: places.home };
 }
@@ -248,12 +248,12 @@ export function parseLockedAddress(
   if (owners.includes("user") || !isLoopbackHost(host)) return parsed;
   return faulty(
     "source.refused",
-    `The project's lock names \`${address.canonical}\`, a server on this machine, which is asked only if you name it.`,
-    `If you know it, type \`metier install ${address.canonical} --project\`; otherwise look at who changed the lock.`,
+    `The project's lock names \`${address.canonical}\`, a server on this machine. Metier contacts it only if you name it.`,
+    `If you know it, run \`metier install ${address.canonical} --project\`; otherwise check who changed the lock.`,
   );
 }
 
-/** Whether an installed skill and one of a source are the same skill of the same source, whatever their versions. */
+/** Whether an installed skill and one from a source are the same skill of the same source, in any version. */
 export function isSameOrigin(
   entry: LockEntry,
   address: SourceAddress,
@@ -275,7 +275,7 @@ function originOf(address: SourceAddress, path: string): string {
   }
 }
 
-/** The address of exactly the version that the lock records, as far as such a source has addresses for versions. */
+/** The address of exactly the recorded version, if such a source has addresses for versions. */
 export function pinAddress(
   address: SourceAddress,
   { resolved }: Pick<LockEntry, "resolved">,

@@ -1,4 +1,6 @@
-/** Addresses that begin with `https://`, or `http://` on this machine: repositories, archives, skill files and indexes. */
+/**
+ * Addresses that start with `https://`, or `http://` on this machine: repositories, archives, skill files and indexes.
+ */
 import { showPath } from "@metier/base/files";
 import { isLoopbackHost } from "@metier/base/net";
 import { done, type Result } from "@metier/base/result";
@@ -20,7 +22,7 @@ const HOST = /^(?!-)[a-z0-9_.-]+$|^\[[0-9a-f:.]+\]$/;
 const USER_INFO = /^[a-z]+:[/\\]*[^/\\?#]*@/i;
 const GOES_UP = /(?:^|[/\\])(?:\.|%2e){2}(?:[/\\?#]|$)/i;
 const INDEX = /^(.*)\/\.well-known\/(agent-skills|skills)(?:\/|\/index\.json)?$/;
-/** A query of one of these names is a key: whoever reads the lock file would have it. */
+/** A query parameter with one of these names is a key: everyone who reads the lock file would have it. */
 const SECRET_QUERY = /token|secret|signature|password|credential|api[-_]?key|^(?:sig|key|auth)$/i;
 
 export function parseWebAddress(text: string, given: GivenRef): AddressResult {
@@ -31,7 +33,7 @@ export function parseWebAddress(text: string, given: GivenRef): AddressResult {
   const { value: url } = read;
   const segments = decodeSegments(url.pathname);
   if (segments === undefined) {
-    return refuseAddress(`${showPath(base)} is encoded in a way that is not UTF-8.`, "Copy the URL anew.");
+    return refuseAddress(`${showPath(base)} is not encoded as UTF-8.`, "Copy the URL again.");
   }
   if (isGit && !isKnownHost(url)) return parseAnyGit(url, segments, fragment, given);
   return parseByPath(url, segments, fragment, given);
@@ -40,12 +42,12 @@ export function parseWebAddress(text: string, given: GivenRef): AddressResult {
 function readUrl(base: string): Result<URL, InstallFault> {
   if (USER_INFO.test(base)) {
     return refuseAddress(
-      "The URL has a user name or password in it, which would be written into the lock file.",
-      "Write it without. Git asks its credential helpers; over ssh (`git@host:owner/repo.git`) your keys sign you in.",
+      "The URL contains a user name or password, which would end up in the lock file.",
+      "Remove it. Git asks its credential helpers; over ssh (`git@host:owner/repo.git`) your keys sign you in.",
     );
   }
   if (GOES_UP.test(base)) {
-    return refuseAddress(`${showPath(base)} has \`..\` in it.`, "Write the URL without it.");
+    return refuseAddress(`${showPath(base)} contains \`..\`.`, "Write the URL without it.");
   }
   const url = URL.parse(base);
   if (url === null || !HOST.test(url.hostname) || url.username !== "" || url.password !== "") {
@@ -53,8 +55,8 @@ function readUrl(base: string): Result<URL, InstallFault> {
   }
   if (url.protocol !== "https:" && !isLoopbackHost(url.hostname)) {
     return refuseAddress(
-      `${showPath(base)} is not encrypted: whoever is in between could change what is installed.`,
-      `Write \`https://\`; \`http://\` is for servers on this machine (\`localhost\`).`,
+      `${showPath(base)} is not encrypted: anyone on the network path could change what you install.`,
+      `Use \`https://\`; \`http://\` is only for servers on this machine (\`localhost\`).`,
     );
   }
   url.hostname = url.hostname.replace(/\.+$/, "").replace(/^www\.(?=git(?:hub|lab)\.com$)/, "");
@@ -65,7 +67,7 @@ function decodeSegments(pathname: string): readonly string[] | undefined {
   try {
     return pathname.split("/").filter(Boolean).map(decodeURIComponent);
   } catch {
-    return undefined; // A sequence of `%` that is no character.
+    return undefined; // A `%` sequence that is not a character.
   }
 }
 
@@ -85,7 +87,7 @@ function parseByPath(
   return parseAnyGit(url, segments, fragment, given);
 }
 
-/** A host alone, or the index that it has at a fixed place. */
+/** Only a host, or its index at the fixed path. */
 function parseIndex(url: URL, segments: readonly string[]): AddressResult | undefined {
   const [matched, below = "", folder] = INDEX.exec(url.pathname) ?? [];
   if (segments.length > 0 && matched === undefined) return undefined;
@@ -98,8 +100,8 @@ function parseDownload(kind: "archive" | "file", url: URL, fragment: string, giv
   const secret = [...url.searchParams.keys()].find((name) => SECRET_QUERY.test(name));
   if (secret !== undefined) {
     return refuseAddress(
-      `The URL has a key in it, ${showPath(secret)}, which would be written into the lock file.`,
-      "Download the file yourself and install it from there, as `./skill.zip`.",
+      `The URL contains a key, ${showPath(secret)}, which would end up in the lock file.`,
+      "Download the file yourself and install it, for example as `./skill.zip`.",
     );
   }
   const parts = readFragment(fragment);
@@ -114,12 +116,12 @@ function parseDownload(kind: "archive" | "file", url: URL, fragment: string, giv
 function whyNoParts(url: URL, fragment: string, { ref }: GivenRef): RefusedAddress | undefined {
   if (fragment === "" && ref === undefined) return undefined;
   return refuseAddress(
-    `${showPath(url.href)} has no branches or tags, so ${showPath(ref ?? `#${fragment}`)} means nothing for it.`,
-    "References are for git repositories and npm packages; a path in an archive is written `…/x.zip#:path`.",
+    `${showPath(url.href)} has no branches or tags, so ${showPath(ref ?? `#${fragment}`)} does not apply.`,
+    "Only git repositories and npm packages have references; write a path in an archive as `…/x.zip#:path`.",
   );
 }
 
-/** Any other URL, and whatever has `git+` before it. */
+/** Any other URL, and everything with `git+` before it. */
 function parseAnyGit(
   url: URL,
   segments: readonly string[],
@@ -128,8 +130,8 @@ function parseAnyGit(
 ): AddressResult {
   const plain = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
   if (url.search !== "") {
-    const hint = "Write it without `?…`.";
-    return refuseAddress(`The URL of ${showPath(plain)} has a query, which no repository has.`, hint);
+    const hint = "Remove the `?…`.";
+    return refuseAddress(`The URL of ${showPath(plain)} has a query, but a repository never has one.`, hint);
   }
   const parts = readFragment(fragment);
   if (!parts.ok) return parts;

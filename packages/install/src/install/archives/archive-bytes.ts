@@ -1,9 +1,9 @@
-/** What the readers of archives share: entries, bytes in exact lengths, gzip within bounds, and names. Throws `RefusedTree`. */
+/** What the archive readers share: entries, exact byte counts, bounded gzip, and names. Throws `RefusedTree`. */
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { damaged, limited, RefusedTree, unsafe } from "../install-fault.ts";
 
-/** One entry of an archive, not yet checked for where it would be written. */
+/** One entry of an archive, before its target path is checked. */
 export type ArchiveEntry =
   | { readonly kind: "folder"; readonly path: string }
   | { readonly kind: "link"; readonly path: string; readonly target: string }
@@ -14,19 +14,19 @@ export type ArchiveEntry =
       readonly executable: boolean;
       /** Permission bits. */
       readonly mode: number;
-      /** To be read before the next entry is asked for. */
+      /** Read it before asking for the next entry. */
       readonly content: AsyncIterable<Uint8Array>;
     };
 
-/** A stream of bytes, read in exact lengths. */
+/** A byte stream, read in exact lengths. */
 export interface ByteReader {
-  /** Exactly `length` bytes; `undefined` when the stream ended right here. */
+  /** Exactly `length` bytes; `undefined` if the stream ended right here. */
   takeOrEnd(length: number): Promise<Buffer | undefined>;
   /** Exactly `length` bytes. */
   take(length: number): Promise<Buffer>;
-  /** Exactly `length` bytes, as they come. */
+  /** Exactly `length` bytes, as they arrive. */
   pass(length: number): AsyncGenerator<Buffer, void>;
-  /** All that is left, as it comes. */
+  /** Everything left, as it arrives. */
   rest(): AsyncGenerator<Buffer, void>;
 }
 
@@ -48,7 +48,7 @@ export function createByteReader(source: AsyncIterable<Buffer>): ByteReader {
   async function* pass(length: number): AsyncGenerator<Buffer, void> {
     for (let left = length; left > 0; ) {
       const chunk = await next(left);
-      if (chunk.length === 0) throw damaged("It is cut off: it ends in the middle of an entry.");
+      if (chunk.length === 0) throw damaged("It is truncated: it ends in the middle of an entry.");
       left -= chunk.length;
       yield chunk;
     }
@@ -72,16 +72,16 @@ export function createByteReader(source: AsyncIterable<Buffer>): ByteReader {
   };
 }
 
-/** Skills are text, which packs to a tenth; what packs to less than a two-hundredth is made to fill disks. */
+/** Skills are text, which compresses to a tenth; less than a two-hundredth is meant to fill disks. */
 const MAX_RATIO = 200;
-/** Below this no ratio matters. */
+/** Below this size the ratio does not matter. */
 const SMALL: number = 4 * 1024 * 1024;
 
 export function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** A stream that ends where it must: bounded by what may come out of it, and by what may come out of so little. */
+/** A stream that must end at the right place, with bounded output, absolute and relative to its input. */
 export async function* unpackGzip(bytes: Buffer, maxBytes: number): AsyncGenerator<Buffer, void> {
   const gunzip = Readable.from([bytes]).pipe(createGunzip());
   let size = 0;
@@ -94,21 +94,19 @@ export async function* unpackGzip(bytes: Buffer, maxBytes: number): AsyncGenerat
     }
   } catch (fault) {
     if (fault instanceof RefusedTree) throw fault;
-    throw damaged(`The gzip data is damaged or cut off: ${(fault as Error).message}.`);
+    throw damaged(`The gzip data is damaged or truncated: ${(fault as Error).message}.`);
   }
-  if (gunzip.bytesWritten < bytes.length) throw unsafe("There is more data behind the end of the gzip data.");
+  if (gunzip.bytesWritten < bytes.length) throw unsafe("There is extra data after the end of the gzip data.");
 }
 
 export function checkRatio(unpacked: number, packed: number): void {
   if (unpacked <= SMALL || unpacked <= packed * MAX_RATIO) return;
-  throw limited(
-    `It unpacks to more than ${MAX_RATIO} times its ${packed} bytes, as nothing does that is meant to be read.`,
-  );
+  throw limited(`It unpacks to more than ${MAX_RATIO} times its ${packed} bytes, like a decompression bomb.`);
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Names in archives are bytes. Only UTF-8 is taken for a name: any guess would be another file's name somewhere else. */
+/** Names in archives are bytes. Only UTF-8 is accepted: any guess would be another file's name elsewhere. */
 export function decodeName(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);

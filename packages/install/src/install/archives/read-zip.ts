@@ -1,5 +1,5 @@
 /**
- * The entries of a zip archive. The list at its end and the headers before each file must say the same, and no two
+ * Reads the entries of a zip archive. The list at its end and the header before each file must agree, and no two
  * entries may share bytes: otherwise another program would unpack another tree, or one small file counts many times.
  */
 import { crc32 } from "node:zlib";
@@ -17,7 +17,7 @@ const SIZES_FOLLOW = 0x8;
 const ZIP64 = 0xffff_ffff;
 const MAX_TARGET_BYTES = 4096;
 
-/** Programs that put a Unix mode into the upper half of the attributes. */
+/** Programs that store a Unix mode in the upper half of the attributes. */
 const UNIX_MAKERS = new Set([3, 19]);
 const FILE_TYPE = 0xf000;
 const FILE_TYPES: ReadonlyMap<number, "file" | "folder" | "link"> = new Map([
@@ -32,7 +32,7 @@ interface ZipEntry {
   readonly path: string;
   readonly kind: "file" | "folder" | "link";
   readonly executable: boolean;
-  /** Permission bits; 0 where the archive has none. */
+  /** Permission bits; 0 if the archive has none. */
   readonly mode: number;
 }
 
@@ -49,10 +49,10 @@ export async function* readZip(bytes: Buffer, limits: SourceLimits): AsyncGenera
   }
 }
 
-/** All of them are checked before the first is unpacked. */
+/** All are checked before the first is unpacked. */
 async function listEntries(zip: ZipFile, limits: SourceLimits): Promise<readonly ZipEntry[]> {
   if (zip.entryCount > limits.files) {
-    throw limited(`It has ${zip.entryCount} entries; at most ${limits.files} are unpacked.`);
+    throw limited(`It has ${zip.entryCount} entries; the limit is ${limits.files}.`);
   }
   const entries: ZipEntry[] = [];
   const spans: { readonly start: number; readonly end: number }[] = [];
@@ -65,7 +65,7 @@ async function listEntries(zip: ZipFile, limits: SourceLimits): Promise<readonly
     spans.push(await compareHeaders(zip, step.value, path));
   }
   checkSpans(spans);
-  // What an entry announces is held against what comes out of it.
+  // The declared size is compared with what is unpacked.
   const unpacked = entries.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
   checkRatio(unpacked, zip.fileSize);
   return entries;
@@ -77,19 +77,19 @@ function describeEntry(entry: Entry, name: string): ZipEntry {
     throw unsafe(`${showPath(name)} is encrypted; pack it without a password.`);
   }
   if (method !== STORED && method !== DEFLATED) {
-    throw unsafe(`${showPath(name)} is packed by method ${method}; only deflate is unpacked.`);
+    throw unsafe(`${showPath(name)} uses compression method ${method}; only deflate is supported.`);
   }
   const mode = UNIX_MAKERS.has(entry.versionMadeBy >>> 8) ? externalFileAttributes >>> 16 : 0;
   const byMode = FILE_TYPES.get(mode & FILE_TYPE);
   if (byMode === undefined) {
-    throw unsafe(`${showPath(name)} is a special file: only files, folders and links are unpacked.`);
+    throw unsafe(`${showPath(name)} is a special file; only files, folders and links are unpacked.`);
   }
   const kind = name.endsWith("/") ? "folder" : byMode;
-  if (kind === "folder" && size !== 0) throw unsafe(`${showPath(name)} has content, but is no file.`);
+  if (kind === "folder" && size !== 0) throw unsafe(`${showPath(name)} has content, but is not a file.`);
   return { entry, path: name.replace(/\/$/, ""), kind, executable: (mode & 0o111) !== 0, mode };
 }
 
-/** The bytes of the file that an entry takes, header included. */
+/** An entry's bytes in the file, including its header. */
 async function compareHeaders(
   zip: ZipFile,
   entry: Entry,
@@ -104,11 +104,11 @@ async function compareHeaders(
     agrees(local.crc32, entry.crc32, follow) &&
     agrees(local.compressedSize, entry.compressedSize, follow) &&
     agrees(local.uncompressedSize, entry.uncompressedSize, follow);
-  if (!agree) throw unsafe(`${showPath(path)} is described in two ways that contradict each other.`);
+  if (!agree) throw unsafe(`${showPath(path)} has two contradicting descriptions.`);
   return { start: entry.relativeOffsetOfLocalHeader, end: local.fileDataStart + entry.compressedSize };
 }
 
-/** In front of the file a value may be left out: it then follows the file, or stands in a zip64 field. */
+/** A header may omit a value: it then follows the file, or is in a zip64 field. */
 function agrees(local: number, central: number, follow: boolean): boolean {
   return local === central || local === ZIP64 || (follow && local === 0);
 }
@@ -116,8 +116,9 @@ function agrees(local: number, central: number, follow: boolean): boolean {
 function checkSpans(spans: { readonly start: number; readonly end: number }[]): void {
   let covered = 0;
   for (const [index, { start, end }] of spans.sort((a, b) => a.start - b.start).entries()) {
-    if (index === 0 && start > 0) throw unsafe(`It has ${start} bytes of something else before it begins.`);
-    if (start < covered) throw unsafe("Entries of the zip archive share the same bytes.");
+    if (index === 0 && start > 0)
+      throw unsafe(`It has ${start} bytes of other data before the archive starts.`);
+    if (start < covered) throw unsafe("Entries of the zip archive overlap.");
     covered = end;
   }
 }
@@ -132,22 +133,24 @@ async function* readContent(zip: ZipFile, entry: Entry, path: string): AsyncGene
     sum = crc32(step.value, sum);
     yield step.value;
   }
-  if (sum !== entry.crc32) throw damaged(`${showPath(path)} is damaged: its checksum differs.`);
+  if (sum !== entry.crc32) throw damaged(`${showPath(path)} is damaged: its checksum does not match.`);
 }
 
 async function readTarget(zip: ZipFile, entry: Entry, path: string): Promise<string> {
   if (entry.uncompressedSize > MAX_TARGET_BYTES)
-    throw unsafe(`${showPath(path)} is a link that is too long.`);
+    throw unsafe(`${showPath(path)} is a link with a target that is too long.`);
   const chunks: Buffer[] = [];
   for await (const chunk of readContent(zip, entry, path)) chunks.push(chunk);
   return decodeName(Buffer.concat(chunks));
 }
 
-/** What the reader of the format itself rejects. */
+/** What the format's own reader rejects. */
 async function orRefused<Value>(reading: Promise<Value>): Promise<Value> {
   try {
     return await reading;
   } catch (fault) {
-    throw damaged(`The zip archive is damaged, cut off or of an unknown form: ${(fault as Error).message}.`);
+    throw damaged(
+      `The zip archive is damaged, truncated or of an unknown format: ${(fault as Error).message}.`,
+    );
   }
 }

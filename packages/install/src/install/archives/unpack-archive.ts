@@ -1,7 +1,7 @@
 /**
- * An archive becomes a folder. Which format it has, its first bytes say; a file's name or a server's word do not count. The
- * reader of tar is our own and strict, because what must be refused here (sparse files, unknown types, names that are not
- * UTF-8, headers that contradict each other) is what general readers make the best of.
+ * Unpacks an archive into a folder. Its first bytes determine the format, not a file name or a server. The tar reader
+ * is our own and strict, because general readers tolerate what must be refused here: sparse files, unknown types, names
+ * that are not UTF-8, contradicting headers.
  */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -19,16 +19,16 @@ import {
   unpackGzip,
 } from "./archive-bytes.ts";
 
-/** Of a tar archive, for each entry and around all of them: headers, long names, filling. */
+/** Overhead of a tar archive per entry and in total: headers, long names, padding. */
 const HEADER_BYTES = 4096;
 const FRAME_BYTES: number = 1024 * 1024;
 /** What the Finder adds to its archives: icons and the like. */
 const FINDER_FOLDER = "__MACOSX";
 
 export interface UnpackedTree {
-  /** `into`, or the only folder in it, as archives of repositories have it. */
+  /** `into`, or its only folder, as in archives of repositories. */
   readonly folder: string;
-  /** What is worth knowing of it, none of it an error. */
+  /** Notes about it, without errors. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -60,7 +60,7 @@ async function readEntries(bytes: Buffer, limits: SourceLimits): Promise<AsyncIt
     return readTar(createByteReader(unpackGzip(bytes, most)));
   }
   if (bytes.toString("latin1", 257, 262) === "ustar") return readTar(createByteReader(once(bytes)));
-  throw damaged("It is neither a zip nor a tar archive, packed with gzip or not.");
+  throw damaged("It is neither a zip archive nor a tar archive (plain or gzip).");
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer, void> {
@@ -70,31 +70,31 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer, void> {
 function findTop(into: string): string {
   removeFolder(join(into, FINDER_FOLDER));
   const [only, ...others] = readdirSync(into);
-  if (only === undefined) throw damaged("There is nothing in it.");
+  if (only === undefined) throw damaged("It is empty.");
   const top = join(into, only);
   return others.length === 0 && lstatSync(top).isDirectory() ? top : into;
 }
 
 const BLOCK = 512;
-/** Of one long name or PAX header. */
+/** For one long name or PAX header. */
 const MAX_EXTENSION = 131_072;
 
 const REFUSED_TYPES: Readonly<Record<string, string>> = {
-  "1": "a hard link; pack it as a file of its own",
+  "1": "a hard link; pack it as a separate file",
   "3": "a device",
   "4": "a device",
   "6": "a FIFO",
   S: "a sparse file",
 };
 
-/** What stood before an entry to complete it. */
+/** Headers that complete the next entry. */
 type Extension = Partial<Record<"x" | "L" | "K", PaxRecords>>;
 
 async function* readTar(reader: ByteReader): AsyncGenerator<ArchiveEntry, void> {
   let extension: Extension = {};
   for (;;) {
     const block = await reader.takeOrEnd(BLOCK);
-    if (block === undefined) throw damaged("It is cut off: the end of the tar archive is missing.");
+    if (block === undefined) throw damaged("It is truncated: the end of the tar archive is missing.");
     if (isZeroBlock(block)) break;
     const header = readTarHeader(block);
     if (header.type === "x" || header.type === "L" || header.type === "K" || header.type === "g") {
@@ -106,15 +106,16 @@ async function* readTar(reader: ByteReader): AsyncGenerator<ArchiveEntry, void> 
     yield entry;
     await skipPadding(reader, size);
   }
-  if (Object.keys(extension).length > 0) throw damaged("The tar archive ends with a name for no entry.");
+  if (Object.keys(extension).length > 0)
+    throw damaged("The tar archive ends with a name that belongs to no entry.");
   for await (const chunk of reader.rest()) {
-    if (!isZeroBlock(chunk)) throw unsafe("There is more data behind the end of the tar archive.");
+    if (!isZeroBlock(chunk)) throw unsafe("There is extra data after the end of the tar archive.");
   }
 }
 
 async function readExtension(reader: ByteReader, { size, type }: TarHeader): Promise<PaxRecords> {
   if (size > MAX_EXTENSION) {
-    throw limited(`A header of the tar archive has ${size} bytes; at most ${MAX_EXTENSION} are read.`);
+    throw limited(`A header of the tar archive has ${size} bytes; the limit is ${MAX_EXTENSION} bytes.`);
   }
   const bytes = await reader.take(size);
   await skipPadding(reader, size);
@@ -124,10 +125,10 @@ async function readExtension(reader: ByteReader, { size, type }: TarHeader): Pro
   return type === "L" ? { path: name } : { linkpath: name };
 }
 
-/** A global header may carry a comment, as those of GitHub do; one that renames everything behind it is a trick. */
+/** A global header may contain a comment, as GitHub's do; one that renames all following entries is a trick. */
 function extend(extension: Extension, type: "x" | "L" | "K" | "g", records: PaxRecords): Extension {
   if (type === "g" ? Object.keys(records).length > 0 : type in extension) {
-    throw unsafe("A header of the tar archive gives a name or size to more than one entry, or twice.");
+    throw unsafe("A header of the tar archive gives a name or size twice, or to more than one entry.");
   }
   return type === "g" ? extension : { ...extension, [type]: records };
 }
@@ -150,9 +151,9 @@ function toEntry(
   const isFile = !isFolder && (header.type === "0" || header.type === "7");
   if (!isFolder && !isFile && header.type !== "2") {
     const what = REFUSED_TYPES[header.type] ?? `of the type ${showPath(header.type)}`;
-    throw unsafe(`${showPath(name)} is ${what}: only files, folders and links are unpacked.`);
+    throw unsafe(`${showPath(name)} is ${what}; only files, folders and links are unpacked.`);
   }
-  if (!isFile && size !== 0) throw unsafe(`${showPath(name)} has content, but is no file.`);
+  if (!isFile && size !== 0) throw unsafe(`${showPath(name)} has content, but is not a file.`);
   const path = name.replace(/\/$/, "");
   if (isFolder) return { entry: { kind: "folder", path }, size };
   if (!isFile) return { entry: { kind: "link", path, target }, size };
@@ -166,14 +167,14 @@ async function skipPadding(reader: ByteReader, size: number): Promise<void> {
 
 /** One header block (POSIX ustar or GNU). */
 interface TarHeader {
-  /** As it stands in the header: long names come in entries of their own. */
+  /** As in the header: long names come in separate entries. */
   readonly name: string;
   readonly linkName: string;
   readonly size: number;
   readonly executable: boolean;
   /** Permission bits. */
   readonly mode: number;
-  /** The type letter; `0` for the old form that has none. */
+  /** The type letter; `0` for the old form without one. */
   readonly type: string;
 }
 
@@ -181,12 +182,12 @@ function isZeroBlock(block: Buffer): boolean {
   return block.every((byte) => byte === 0);
 }
 
-/** Strictly: what is not plainly one of the known forms is refused, since another program would read another tree from it. */
+/** Strict: anything but the known forms is refused, since another program would read another tree. */
 function readTarHeader(block: Buffer): TarHeader {
   const magic = block.toString("latin1", 257, 265);
   const isPosix = magic.startsWith("ustar\0");
   if ((!isPosix && magic !== "ustar  \0") || readOctal(block, 148, 8) !== sumOf(block)) {
-    throw damaged("It is no tar archive, or a damaged one: a header has the wrong checksum or form.");
+    throw damaged("It is not a tar archive, or is damaged: a header has the wrong checksum or format.");
   }
   const name = readText(block, 0, 100);
   const prefix = isPosix ? readText(block, 345, 155) : "";
@@ -202,7 +203,7 @@ function readTarHeader(block: Buffer): TarHeader {
   };
 }
 
-/** The sum of all bytes, with the checksum's own place as blanks. */
+/** The sum of all bytes, with the checksum field as spaces. */
 function sumOf(block: Buffer): number {
   let sum = 0;
   for (const [index, byte] of block.entries()) sum += index >= 148 && index < 156 ? 0x20 : byte;
@@ -216,11 +217,11 @@ function readText(block: Buffer, start: number, length: number): string {
   return decodeName(end === -1 ? field : field.subarray(0, end));
 }
 
-/** Larger numbers, in GNU's base 256, are those of archives that are far too large. */
+/** Larger numbers, in GNU's base 256, only occur in archives that are far too large. */
 function readOctal(block: Buffer, start: number, length: number): number {
   const text = block.toString("latin1", start, start + length);
   const [, digits] = /^ *([0-7]*)[ \0]*$/.exec(text) ?? [];
-  if (digits === undefined) throw damaged("A header of the tar archive has a number that is none.");
+  if (digits === undefined) throw damaged("A header of the tar archive has an invalid number.");
   return digits === "" ? 0 : Number.parseInt(digits, 8);
 }
 
@@ -238,7 +239,7 @@ function readPaxRecords(bytes: Buffer): PaxRecords {
   const records: { path?: string; linkpath?: string; size?: number } = {};
   for (let start = 0; start < bytes.length; ) {
     const { key, value, end } = readRecord(bytes, start);
-    if (key.startsWith("GNU.sparse.")) throw unsafe("It holds a sparse file, which is not unpacked.");
+    if (key.startsWith("GNU.sparse.")) throw unsafe("It contains a sparse file, which is not supported.");
     if (key === "path" || key === "linkpath") records[key] = decodeName(value);
     if (key === "size") records.size = readSize(value.toString("latin1"));
     start = end;
@@ -254,7 +255,7 @@ function readRecord(
   const head = bytes.toString("latin1", start, Math.min(blank + 1, start + MAX_LENGTH_DIGITS + 1));
   const end = start + Number(RECORD_LENGTH.exec(head)?.[1]);
   const equals = bytes.indexOf(0x3d, blank);
-  // The length, which counts itself, must end at a line end behind a `=`.
+  // The length, which counts itself, must end at a line break after a `=`.
   if (!(end <= bytes.length && equals > blank && equals < end && bytes[end - 1] === 0x0a)) {
     throw damaged("A PAX header of the tar archive cannot be read.");
   }
@@ -263,6 +264,6 @@ function readRecord(
 }
 
 function readSize(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw damaged("A PAX header of the tar archive has a size that is none.");
+  if (!/^\d{1,15}$/.test(text)) throw damaged("A PAX header of the tar archive has an invalid size.");
   return Number(text);
 }

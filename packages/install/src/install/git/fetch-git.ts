@@ -1,7 +1,7 @@
 /**
- * A git repository as a source: the one commit that an address means at this moment, and nothing else, is fetched into a bare
- * repository of our own beside the tree, its files are written out, and the repository goes. Nothing is checked out and
- * nothing of it is executed. What lies on this machine is read where it is.
+ * A git repository as a source: fetches only the one commit that an address means right now into our own bare
+ * repository next to the tree, writes its files, and deletes the repository. Nothing is checked out or executed. A
+ * local repository is read in place.
  */
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ async function fetchFrom(
   if (lent !== undefined) {
     repository.make(SHA1_LENGTH);
     lendObjects(lent, repository.folder);
-    repository.objects(); // Git starts meanwhile.
+    repository.objects(); // Git starts in the meantime.
   }
   const ahead = lent === undefined ? await fetchAhead(address, repository) : done(undefined);
   if (!ahead.ok) return ahead;
@@ -49,14 +49,14 @@ async function fetchFrom(
   return resolved.ok ? fetchResolved(address, resolved.value, repository, context) : resolved;
 }
 
-/** The repository of one fetch, at most one at a time, and what reads its objects. */
+/** The repository of one fetch, at most one at a time, and its object reader. */
 interface HeldRepository {
   readonly remote: GitRemote;
   readonly folder: string;
   isThere(): boolean;
-  /** How long ids are tells which kind of them it has. */
+  /** The length of ids shows their kind. */
   make(idLength: number): void;
-  /** As long as it is there. */
+  /** While it exists. */
   objects(): GitObjects;
   remove(): Promise<void>;
 }
@@ -80,7 +80,7 @@ function holdRepository(remote: GitRemote, folder: string): HeldRepository {
   };
 }
 
-/** Asking once more would come to the same, or last as long again. */
+/** Asking again would give the same result, or take as long again. */
 const FINAL: ReadonlySet<InstallFaultCode> = new Set<InstallFaultCode>([
   "cancelled",
   "source.limited",
@@ -90,8 +90,8 @@ const FINAL: ReadonlySet<InstallFaultCode> = new Set<InstallFaultCode>([
 ]);
 
 /**
- * What is most often meant is fetched at once, in place of asking first what it is: the repository lists that before it sends
- * it, and git notes it. Nothing where something else is meant, or where it has to be asked after all.
+ * Fetches the most likely commit at once instead of asking first: the repository lists it before sending it, and git
+ * records that. `undefined` if something else is meant, or it must be asked after all.
  */
 async function fetchAhead(
   address: GitAddress,
@@ -101,14 +101,14 @@ async function fetchAhead(
   if (address.ref !== undefined || address.path !== "") return done(undefined);
   repository.make(SHA1_LENGTH);
   const fetching = remote.ask([...fetchInto(folder), "--depth=1", "--", remote.url, "HEAD"]);
-  repository.objects(); // Git starts meanwhile.
+  repository.objects(); // Git starts in the meantime.
   const fetched = await fetching;
   if (!fetched.ok) return FINAL.has(fetched.refusal.code) ? fetched : done(undefined);
   const commit = /^[0-9a-f]+(?=\t)/.exec(readFileSync(join(folder, "FETCH_HEAD"), "latin1"))?.[0];
   return done(commit === undefined ? undefined : { commit, path: "", listed: "HEAD" });
 }
 
-/** Which commit the address means now, without fetching it: what `outdated` needs to know. */
+/** Which commit the address means now, without fetching it; needed by `outdated`. */
 export async function resolveGit(
   address: GitAddress,
   context: FetchContext,
@@ -155,7 +155,7 @@ async function fetchResolved(
   });
 }
 
-/** All that is below the path: of a part of the repository the names first, and then the files that are wanted. */
+/** Everything under the path: for part of the repository, names first, then the wanted files. */
 async function fetchObjects(
   resolved: ResolvedRef,
   repository: HeldRepository,
@@ -164,7 +164,7 @@ async function fetchObjects(
   const isWhole = path === "";
   const list = (): Promise<Result<readonly TreeEntry[], InstallFault>> =>
     listTree(repository.objects(), repository.remote.url, commit, path);
-  // Of a repository on this machine only what it listed: git does so when it belongs to a user whose files may be read.
+  // From a local repository only what it listed: git does that if the owner's files may be read.
   const there = repository.isThere() && name !== undefined ? await list() : undefined;
   if (there !== undefined && (there.ok || there.refusal.code !== "source.damaged")) return there;
   const missing = await fetchCommit(repository, resolved, isWhole);
@@ -173,15 +173,15 @@ async function fetchObjects(
   if (!listed.ok || isWhole) return listed;
   const ids = listed.value.filter(({ kind }) => kind !== "submodule").map(({ id }) => id);
   const incomplete = await fetchFiles(repository, [...new Set(ids)]);
-  // Servers of the old protocol give out no single files.
+  // Servers with the old protocol do not send single files.
   if (incomplete?.refusal.code !== "source.ref_not_found") return incomplete ?? listed;
   return (await fetchCommit(repository, resolved, true)) ?? list();
 }
 
-/** Files come later and only those that are wanted. A server that cannot do so sends them all. */
+/** Files are fetched later, and only the wanted ones. A server that cannot do this sends all. */
 const WITHOUT_FILES = "--filter=blob:none";
 
-/** Into a new repository. `withFiles`: whether everything in it comes along, or the names alone. */
+/** Into a new repository. `withFiles`: whether to fetch the contents too, or only the names. */
 async function fetchCommit(
   repository: HeldRepository,
   { commit, listed }: ResolvedRef,
@@ -194,13 +194,13 @@ async function fetchCommit(
   const fetch = (what: string): Promise<GitAnswer> =>
     remote.ask([...fetchInto(folder), "--depth=1", ...filter, "--", remote.url, what]);
   let fetched = await fetch(commit);
-  // Servers of the old protocol give out only what they list by name.
+  // Servers with the old protocol send only what they list by name.
   if (!fetched.ok && fetched.refusal.code === "source.ref_not_found" && listed !== undefined)
     fetched = await fetch(listed);
   return fetched.ok ? undefined : fetched;
 }
 
-/** Those of the given files that are not there yet, in one go. */
+/** The given files that are still missing, in one request. */
 async function fetchFiles(
   { remote, folder }: HeldRepository,
   ids: readonly string[],

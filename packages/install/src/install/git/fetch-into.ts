@@ -1,9 +1,9 @@
-/** A bare repository of our own, as small as git takes it, and how something is fetched into it. */
+/** Our own bare repository, as small as git accepts, and how to fetch into it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SHA1_LENGTH } from "./git-objects.ts";
 
-/** What `git init` makes, without the process. How long ids are tells which kind of them it has. */
+/** What `git init` creates, without the process. The length of ids shows their kind. */
 export function makeRepository(folder: string, idLength: number): void {
   for (const name of ["objects", "refs"]) mkdirSync(join(folder, name), { recursive: true });
   const isSha1 = idLength === SHA1_LENGTH;
@@ -13,7 +13,7 @@ export function makeRepository(folder: string, idLength: number): void {
   writeFileSync(join(folder, "HEAD"), "ref: refs/heads/main\n");
 }
 
-/** The beginning of every fetch. */
+/** The start of every fetch command. */
 export function fetchInto(folder: string): readonly string[] {
   return [
     `--git-dir=${folder}`,

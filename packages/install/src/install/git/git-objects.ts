@@ -1,6 +1,6 @@
 /**
- * Git's own objects, from one `git cat-file --batch` that is asked as often as needed. Each is held against its id, which is
- * a digest of it: what a commit leads to is what its author committed, whoever keeps the repository.
+ * Reads git objects from one `git cat-file --batch`, asked as often as needed. Each is compared with its id, which is
+ * its digest: a commit leads to what its author committed, whoever keeps the repository.
  */
 import { createHash } from "node:crypto";
 import type { Writable } from "node:stream";
@@ -10,8 +10,8 @@ import { damaged, describeRefusal, type InstallFault, limited } from "../install
 import type { GitAnswer, GitRemote } from "./git-remote.ts";
 
 /**
- * Gives the content of each, whole and in the order in which it was asked for; the next is asked for when all of these
- * came. Throws `RefusedTree` for one that is missing, of another kind, larger than `maxBytes`, or not what its id says.
+ * Returns the content of each, complete and in request order; the next request waits until all of these came. Throws
+ * `RefusedTree` for one that is missing, of another kind, larger than `maxBytes`, or does not match its id.
  */
 export type AskForObjects = (
   kind: ObjectKind,
@@ -22,13 +22,13 @@ export type AskForObjects = (
 
 type ObjectKind = "commit" | "tree" | "blob";
 
-/** The objects of one repository, until they are closed. */
+/** The objects of one repository, until closed. */
 export interface GitObjects {
   readonly ask: AskForObjects;
   close(): Promise<void>;
 }
 
-/** Of the repository in `folder`; what is fetched into it later is found, too. */
+/** Of the repository in `folder`; also finds what is fetched later. */
 export function openObjects(remote: GitRemote, folder: string): GitObjects {
   const stop = new AbortController();
   const reader = startReader(() => stop.abort());
@@ -47,21 +47,21 @@ export function openObjects(remote: GitRemote, folder: string): GitObjects {
   };
 }
 
-/** Git ended before it gave what it was asked for. */
+/** Git exited before it returned what was requested. */
 class GitEnded extends Error {
   readonly answer: GitAnswer;
 
   constructor(answer: GitAnswer) {
-    super("Git ended.");
+    super("Git exited early.");
     this.answer = answer;
   }
 }
 
-/** What asking for objects threw, as a value; `url` is of their repository. */
+/** Turns what an object request threw into a value; `url` is their repository's. */
 export function describeObjectFault(thrown: unknown, url: string): Refused<InstallFault> {
   if (!(thrown instanceof GitEnded)) return describeRefusal(thrown, showPath(url));
   if (!thrown.answer.ok) return thrown.answer;
-  return describeRefusal(damaged("Git gave fewer objects than it was asked for."), showPath(url));
+  return describeRefusal(damaged("Git returned fewer objects than requested."), showPath(url));
 }
 
 interface Question {
@@ -95,7 +95,7 @@ function startReader(stop: () => void): {
     if (question === undefined || id === undefined) return;
     const algorithm = id.length === SHA1_LENGTH ? "sha1" : "sha256";
     const digest = createHash(algorithm).update(`${kind} ${size}\0`).update(content).digest("hex");
-    if (digest !== id) throw damaged(`What it has as \`${id}\` is something else.`);
+    if (digest !== id) throw damaged(`Its object \`${id}\` has different content.`);
     question.take(content, id);
     if (next === question.ids.length) settle((asked) => asked.resolve());
   };
@@ -136,7 +136,7 @@ export const SHA1_LENGTH = 40;
 const HEADER = /^([0-9a-f]+) (\w+) (\d+)$/;
 const MAX_HEADER_BYTES = 256;
 
-/** Takes apart what git writes: a line with id, kind and size, the content, a line end, and so on. */
+/** Parses git's output: a line with id, kind and size, the content, a line break, and so on. */
 function createObjectReader(
   expected: () => Pick<Question, "kind" | "maxBytes"> | undefined,
   consume: (kind: string, size: number, content: Buffer) => void,
@@ -154,11 +154,11 @@ function createObjectReader(
     const [, , kind, digits] = HEADER.exec(line) ?? [];
     const { kind: asked, maxBytes = 0 } = expected() ?? {};
     if (kind === undefined || kind !== asked) {
-      throw damaged(`A ${nameOf(asked)} of it is not there: git says \`${line}\`.`);
+      throw damaged(`A ${nameOf(asked)} is missing: git says \`${line}\`.`);
     }
     const size = Number(digits);
     if (size > maxBytes)
-      throw limited(`A ${nameOf(asked)} of it has ${size} bytes; ${maxBytes} are allowed.`);
+      throw limited(`A ${nameOf(asked)} has ${size} bytes; the limit is ${maxBytes} bytes.`);
     object = { kind, size };
     return bytes.subarray(end + 1);
   };

@@ -1,7 +1,7 @@
 /**
- * The one way git is started: by its path, without a shell, within the limits of the source, and so that nothing but what
- * we ask for happens. No config of the machine, no prompt, no hook, no filter, no submodule, no other transport; of the
- * user's environment it gets what ssh, TLS and credential helpers need.
+ * The only way git is started: by path, without a shell, within the source's limits, and so that it does only what we
+ * ask. No machine config, prompt, hook, filter, submodule or other transport; from the user's environment it gets only
+ * what ssh, TLS and credential helpers need.
  */
 import { dirname, isAbsolute } from "node:path";
 import type { Writable } from "node:stream";
@@ -14,25 +14,25 @@ import { faulty, type InstallFault } from "../install-fault.ts";
 export interface GitCommand {
   readonly args: readonly string[];
   readonly stdin?: string;
-  /** In place of `stdin`: is given it at once, to write to and to end. */
+  /** Instead of `stdin`: gets the stream at once, to write and end. */
   readonly onStdin?: ((stdin: Writable) => void) | undefined;
   /** Default: it may reach nothing. */
   readonly reach?: GitReach;
-  /** It reads the user's own config, which nothing else does. */
+  /** It reads the user's own config, unlike all other commands. */
   readonly readsUserConfig?: true;
-  /** Takes standard output as it comes; it is not kept then. */
+  /** Takes standard output as it arrives; then it is not kept. */
   onOutput?(chunk: Uint8Array): void;
-  /** Besides the caller's own, as when what came is too much. */
+  /** Besides the caller's own, for example if too much arrived. */
   readonly signal?: AbortSignal;
 }
 
 /** How one command may reach the repository. */
 export interface GitReach {
-  /** As `GIT_ALLOW_PROTOCOL` takes it. */
+  /** As in `GIT_ALLOW_PROTOCOL`. */
   readonly protocols: string;
   /** `name=value` */
   readonly config: readonly string[];
-  /** Config whose names may hold anything, in order. */
+  /** Config whose names may contain anything, in order. */
   readonly credentials: readonly (readonly [name: string, value: string])[];
 }
 
@@ -47,7 +47,7 @@ type RunGit = (command: GitCommand) => Promise<GitOutcome>;
 const UNREACHING: GitReach = { protocols: "none", config: [], credentials: [] };
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MAX_MEMORY_BYTES = 2 * 1024 * 1024 * 1024;
-/** The pack, its index and the tree that is made of it. */
+/** The pack, its index and the tree made from it. */
 const COPIES = 3;
 
 export function findGit(context: FetchContext): Result<RunGit, InstallFault> {
@@ -55,7 +55,7 @@ export function findGit(context: FetchContext): Result<RunGit, InstallFault> {
   if (program === undefined) {
     return faulty(
       "git.missing",
-      "`git` is not on PATH; it is needed to fetch repositories.",
+      "`git` is not on PATH; Metier needs it to fetch repositories.",
       "Install it: `sudo apt-get install git` on Debian and Ubuntu, `brew install git` on macOS, or see https://git-scm.com/downloads.",
     );
   }
@@ -107,7 +107,7 @@ function watchSilence(idleMs: number): { readonly signal: AbortSignal; break(): 
   return { signal: controller.signal, break: () => timer.refresh(), stop: () => clearTimeout(timer) };
 }
 
-/** Over the environment, since the names of such config may hold `=`. */
+/** Through the environment, since such config names may contain `=`. */
 function writeCredentials(credentials: GitReach["credentials"]): Record<string, string> {
   if (credentials.length === 0) return {};
   const pairs = credentials.flatMap(([name, value], index) => [
@@ -117,7 +117,7 @@ function writeCredentials(credentials: GitReach["credentials"]): Record<string, 
   return { GIT_CONFIG_COUNT: String(credentials.length), ...Object.fromEntries(pairs) };
 }
 
-/** Of the user's own, as they are. */
+/** The user's own, unchanged. */
 const PASSED_ON = [
   "HOME",
   "USER",
@@ -134,7 +134,7 @@ const PASSED_ON = [
   "GIT_SSL_CAPATH",
 ] as const;
 
-/** Asks nobody, forwards nothing, runs nothing here; an unknown host key is a refusal. */
+/** Prompts nobody, forwards nothing, runs nothing here; refuses an unknown host key. */
 const SSH_COMMAND = [
   "ssh",
   "BatchMode=yes",
@@ -145,14 +145,14 @@ const SSH_COMMAND = [
   "PermitLocalCommand=no",
 ].join(" -o ");
 
-/** What git does by itself and we do not want, or could be told to do by a config that slips through. */
+/** Turns off what git does by itself, or what a config that slips through could make it do. */
 const CLOSED_OFF: readonly string[] = [
   "core.hooksPath=/dev/null",
   "core.attributesFile=/dev/null",
   "core.fsmonitor=false",
   "core.askPass=",
   "core.bigFileThreshold=8m",
-  // What is fetched is gone in a moment, so that no disk has to be waited for.
+  // What is fetched is soon deleted, so it need not wait for the disk.
   "core.fsync=none",
   "credential.interactive=false",
   "submodule.recurse=false",
@@ -168,7 +168,9 @@ const CLOSED_OFF: readonly string[] = [
   "maintenance.auto=false",
 ];
 
-/** `protocols` is what `GIT_ALLOW_PROTOCOL` takes: `https`, `ssh`, `file`, or `none` for a command that reads only. */
+/**
+ * `protocols` is the value of `GIT_ALLOW_PROTOCOL`: `https`, `ssh`, `file`, or `none` for a command that only reads.
+ */
 function gitEnvironment(environment: Environment, protocols: string): Record<string, string> {
   const passed = PASSED_ON.flatMap((name) => {
     const value = environment[name];
@@ -195,11 +197,11 @@ function gitEnvironment(environment: Environment, protocols: string): Record<str
   };
 }
 
-/** The same for a command that reads the config of the user and of the machine; it does nothing else. */
+/** The same for a command that reads the user's and the machine's config, and nothing else. */
 function configEnvironment(environment: Environment, folder: string): Record<string, string> {
   const { GIT_CONFIG_NOSYSTEM: _, GIT_CONFIG_GLOBAL: __, ...closed } = gitEnvironment(environment, "none");
   const chosen = environment.GIT_CONFIG_GLOBAL;
-  // Above the folder, no repository is looked for: its config is not the user's.
+  // Does not search for a repository above the folder: its config is not the user's.
   return {
     ...closed,
     GIT_CEILING_DIRECTORIES: dirname(folder),
@@ -210,15 +212,15 @@ function configEnvironment(environment: Environment, folder: string): Record<str
 /** `Receiving objects:  45% (123/300), 1.20 MiB | 2.00 MiB/s` */
 const STEP = /(?<=^|[\r\n])([A-Z][a-z]+ [a-z]+):\s+\d+% \((\d+)\/(\d+)\)/g;
 
-/** The last step that stands in a chunk; one that is cut comes again, further on. */
+/** The last step in a chunk; a truncated one comes again later. */
 function readProgress(chunk: Uint8Array): FetchProgress | undefined {
   const [, what, done, total] = [...Buffer.from(chunk).toString("latin1").matchAll(STEP)].at(-1) ?? [];
   return what === undefined ? undefined : { what, done: Number(done), total: Number(total) };
 }
 
 /**
- * How the user signs in to hosts: the `credential.*` settings of their own git config, and nothing else of it. The helpers
- * they name are programs the user chose for every clone; a source has no say in them.
+ * How the user signs in to hosts: only the `credential.*` settings of their git config. The helpers they name are
+ * programs the user chose for every clone; a source cannot influence them.
  */
 export async function readCredentials(git: RunGit): Promise<GitReach["credentials"]> {
   const { ended, exitCode, stdout } = await git({

@@ -1,8 +1,8 @@
 /**
- * A repository to be asked: git, the way to it, and what its failures mean to the user, by what git says in English
- * (`LC_ALL=C`). Closed when nothing more is wanted from it.
- * Over `https` git goes through our own proxy, which resolves each name once and dials what it checked: neither the host
- * nor a redirect can lead to a private address that the user did not allow (`install.private-hosts`). Over ssh and `file://` the user's keys and the file system decide.
+ * A remote repository: git, the connection, and what its errors mean to the user, based on git's English output
+ * (`LC_ALL=C`). Close it when done. Over `https` git uses our own proxy, which resolves each name once and dials what
+ * it checked: neither the host nor a redirect can reach a private address that the user did not allow
+ * (`install.private-hosts`). Over ssh and `file://` the user's keys and the file system decide.
  */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { showPath } from "@metier/base/files";
@@ -23,7 +23,7 @@ export interface GitRemote {
   readonly url: string;
   /** A command that talks to the repository. */
   ask(args: readonly string[], options?: GitOptions): Promise<GitAnswer>;
-  /** A command on what was fetched, which reaches nothing. */
+  /** A command on what was fetched, without network. */
   read(args: readonly string[], options?: GitOptions): Promise<GitAnswer>;
   close(): Promise<void>;
 }
@@ -44,8 +44,8 @@ export async function openGitRemote(
     if (outcome.ended === "exited" && outcome.exitCode === 0) return done(outcome.stdout);
     const why = outcome.ended === "exited" ? await network.whyRefused() : undefined;
     if (why === undefined) return explainGitFault(outcome, url, context.limits);
-    const hint = "Redirects are followed to public hosts only.";
-    return faulty("source.refused", `${showPath(url)} redirects to a place that is refused: ${why}`, hint);
+    const hint = "Metier follows redirects only to public hosts.";
+    return faulty("source.refused", `${showPath(url)} redirects to a refused address: ${why}`, hint);
   };
   return done({
     url,
@@ -57,12 +57,12 @@ export async function openGitRemote(
 }
 
 interface GitNetwork extends Pick<GitReach, "protocols" | "config"> {
-  /** Where a redirect led that was refused, and why, in a sentence. */
+  /** Where a refused redirect led, and why, as a sentence. */
   whyRefused(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
-/** A server on this machine that was named as such is asked directly, and its redirects are not followed. */
+/** A server on this machine that was named as such is contacted directly, and its redirects are not followed. */
 async function openGitNetwork(url: string, context: FetchContext): Promise<Result<GitNetwork, InstallFault>> {
   const parsed = /^https?:/.test(url) ? URL.parse(url) : null;
   if (parsed === null) return goDirectly(url.startsWith("file:") ? "file" : "ssh", []);
@@ -71,7 +71,7 @@ async function openGitNetwork(url: string, context: FetchContext): Promise<Resul
     return goDirectly(protocols, ["http.proxy=", "http.followRedirects=false"]);
 
   const addresses = addressBook(parsed, context);
-  // Every public host: a repository may have moved. Other ports than the usual one only where the address has it.
+  // Every public host, since a repository may have moved. Other ports only if the address has them.
   const granted = ["*", ...(parsed.port === "" ? [] : [`*:${parsed.port}`])];
   const checked = await checkDestination(url, granted, addresses);
   if (!checked.ok) return refuseHost(parsed, checked.refusal.reason, checked.refusal.message);
@@ -89,7 +89,7 @@ async function openGitNetwork(url: string, context: FetchContext): Promise<Resul
       const [host] = turnedAway;
       if (host === undefined) return undefined;
       const again = await checkDestination(`${protocols}://${host}/`, granted, addresses);
-      return again.ok ? `\`${host}\` is not reached at that port.` : again.refusal.message;
+      return again.ok ? `Metier does not connect to \`${host}\` on that port.` : again.refusal.message;
     },
     async close() {
       door.close();
@@ -104,7 +104,7 @@ function goDirectly(protocols: string, config: readonly string[]): Result<GitNet
 
 function refuseHost(url: URL, reason: string, message: string): Refused<InstallFault> {
   if (reason === "unresolved")
-    return faulty("source.unreachable", message, "Try again when the network is there.");
+    return faulty("source.unreachable", message, "Try again when the network is available.");
   return faulty(
     "source.refused",
     message,
@@ -112,14 +112,14 @@ function refuseHost(url: URL, reason: string, message: string): Refused<InstallF
   );
 }
 
-/** Git takes a proxy by TCP alone: a port of this machine that leads to the proxy's socket. */
+/** Git supports a proxy only over TCP: a local port that leads to the proxy's socket. */
 function openDoor(socketPath: string): Promise<{ readonly port: number; close(): void }> {
   const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const inner = connect({ path: socketPath, allowHalfOpen: true });
     for (const socket of [client, inner]) {
       open.add(socket);
-      socket.on("error", () => undefined); // It is closed then, and the other side with it.
+      socket.on("error", () => undefined); // It is then closed, together with the other side.
       socket.once("close", () => open.delete(socket));
     }
     splice(client, inner);
@@ -136,7 +136,7 @@ function openDoor(socketPath: string): Promise<{ readonly port: number; close():
   });
 }
 
-/** The first that fits. */
+/** The first match. */
 const MEANINGS: readonly {
   readonly said: RegExp;
   readonly code: InstallFaultCode;
@@ -147,14 +147,14 @@ const MEANINGS: readonly {
   {
     said: /Host key verification failed|No .* host key is known/,
     code: "source.unauthorized",
-    what: "has a host that ssh does not know yet",
-    hint: "Connect to it once by hand (`ssh -T git@host`), compare its key with the one the host publishes, and accept it.",
+    what: "is on a host that ssh does not know yet",
+    hint: "Connect to it once yourself (`ssh -T git@host`), compare its key with the one the host publishes, and accept it.",
   },
   {
     said: /Permission denied \(|Too many authentication failures/,
     code: "source.unauthorized",
-    what: "does not take your ssh key, or does not exist",
-    hint: "Check the address, and that `ssh-add -l` shows the key that you gave to the host.",
+    what: "does not accept your ssh key, or does not exist",
+    hint: "Check the address, and that `ssh-add -l` shows the key you gave to the host.",
   },
   {
     said: /cannot run ssh|ssh: not found|unable to fork.*ssh/,
@@ -171,38 +171,38 @@ const MEANINGS: readonly {
   {
     said: /dubious ownership/,
     code: "source.refused",
-    what: "belongs to another user, so git does not read it",
+    what: "belongs to another user, so git refuses to read it",
     hint: "Clone it yourself and install from your clone.",
   },
   {
     said: /error: 30\d\b|unable to update url base from redirection|Protocol "\w+" (?:not supported or )?disabled|Maximum \(\d+\) redirects/i,
     code: "source.refused",
-    what: "redirects to somewhere that is not followed",
-    hint: "Give the address it leads to, if you know and trust it.",
+    what: "redirects to an address that Metier does not follow",
+    hint: "Use the address it redirects to, if you know and trust it.",
   },
   {
     said: /not our ref|want [0-9a-f]{7,} not valid|unadvertised object|couldn't find remote ref|remote ref .* not found/,
     code: "source.ref_not_found",
-    what: "does not have that commit, or has it no more",
-    hint: "Name a branch or a tag, or another commit; `git ls-remote` shows what there is.",
+    what: "does not have that commit, or no longer has it",
+    hint: "Name a branch, a tag or another commit; `git ls-remote` lists them.",
   },
   {
     said: /dumb http transport/,
     code: "source.failed",
-    what: "is served as plain files, from which one commit alone cannot be fetched",
+    what: "is served as plain files, so a single commit cannot be fetched",
     hint: "Clone it yourself (`git clone`) and install from your clone, as `./repo`.",
   },
   {
     said: /not found|does not exist|does not appear to be a git repository|No such file or directory|not a git repository|error: 4(?:04|10)\b|not valid: is this a git repository/i,
     code: "source.not_found",
-    what: "is no repository, or none that you may see",
+    what: "is not a repository, or not one you can access",
     hint: "Check the address. For a private repository use ssh, or set up a credential helper.",
   },
   {
     said: /early EOF|unexpected disconnect|index-pack failed|invalid index-pack|bad pack|pack has|inflate|corrupt|truncated|missing blob|bad object|did not send all necessary|hung up unexpectedly|protocol error|expected flush|bad line length|RPC failed/i,
     code: "source.damaged",
-    what: "broke off, or sent something that is no part of a repository",
-    hint: "Try again. If it happens again, the repository or its server is damaged; `git fsck` there tells more.",
+    what: "closed the connection, or sent data that is not part of a repository",
+    hint: "Try again. If it happens again, the repository or its server is damaged; run `git fsck` there.",
   },
   {
     said: /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|timed out)|Network is unreachable|No route to host|SSL|TLS|certificate|error: 5\d\d\b|Empty reply|CONNECT/i,
@@ -219,7 +219,7 @@ function explainGitFault(outcome: GitOutcome, url: string, limits: SourceLimits)
   const which = showPath(url);
   if (wasIdle) {
     const message = `${which} sent nothing for ${showSeconds(limits.idleMs)}.`;
-    return faulty("source.limited", message, "Try again later; if it goes on, the server hangs.");
+    return faulty("source.limited", message, "Try again later; if it happens again, the server hangs.");
   }
   if (ended === "cancelled") return cancelledFault();
   if (ended === "timeout") {
@@ -227,20 +227,20 @@ function explainGitFault(outcome: GitOutcome, url: string, limits: SourceLimits)
     return faulty("source.limited", `${which} took longer than ${showSeconds(limits.totalMs)}.`, hint);
   }
   if (ended === "limit") {
-    const hint = "Name the path of one skill in the address, so that the rest is not fetched.";
-    return faulty("source.limited", `Fetching ${which} was stopped. ${reason}`, hint);
+    const hint = "Name the path of one skill in the address, so that only that is fetched.";
+    return faulty("source.limited", `Fetching ${which} stopped. ${reason}`, hint);
   }
   if (ended === "refused") return faulty("source.failed", reason, "Check that git works: `git --version`.");
   const said = takeLastWords(stderr);
   const meaning = MEANINGS.find((one) => one.said.test(stderr));
   if (meaning === undefined) {
-    const hint = `Try it by hand: \`git ls-remote ${url.slice(0, 200)}\`.`;
+    const hint = `Try it yourself: \`git ls-remote ${url.slice(0, 200)}\`.`;
     return faulty("source.failed", `Git could not fetch ${which}: ${said}`, hint);
   }
   return faulty(meaning.code, `${which} ${meaning.what}. Git says: ${said}`, meaning.hint);
 }
 
-/** What it said at last, without progress, blanks and whatever acts on a terminal. */
+/** Its last message, without progress, extra whitespace and terminal control characters. */
 function takeLastWords(stderr: string): string {
   const lines = stderr.split(/[\r\n]+/).map((line) => line.trim());
   const faults = lines.filter((line) => /^(?:fatal|error|ssh|remote: (?:fatal|error)|ERROR)\b/.test(line));

@@ -1,6 +1,6 @@
 /**
- * What a commit holds, by its trees, level by level; never by a checkout. Bounded by what is read and by what it comes to:
- * a few small trees that contain each other many times are a list without end.
+ * Lists what a commit contains from its trees, level by level; never by a checkout. Bounded by what is read and by the
+ * result: a few small trees that contain each other many times make an endless list.
  */
 import { isUtf8 } from "node:buffer";
 import { dirname } from "node:path";
@@ -20,10 +20,10 @@ export interface TreeEntry {
 
 const MAX_LISTING_BYTES = 64 * 1024 * 1024;
 const MAX_COMMIT_BYTES = 1024 * 1024;
-/** Far more than any path has that a system could hold. */
+/** Far more than any path that a system could hold. */
 const MAX_LEVELS = 2048;
 
-/** What the commit holds at `path`, which is a folder or a file, in git's own order; `""` is the whole tree. */
+/** What the commit has at `path`, a folder or a file, in git's order; `""` is the whole tree. */
 export async function listTree(
   { ask }: GitObjects,
   url: string,
@@ -39,16 +39,16 @@ export async function listTree(
   }
 }
 
-const SMALLER = "Skills are installed from smaller repositories.";
+const SMALLER = "Install skills from a smaller repository.";
 
 function tooMuch(): RefusedTree {
-  return new RefusedTree("source.limited", "It has too many files to be listed.");
+  return new RefusedTree("source.limited", "It has too many files to list.");
 }
 
 interface Child {
   readonly mode: number;
   readonly id: string;
-  /** Latin-1 where it is not UTF-8. */
+  /** Latin-1 if it is not UTF-8. */
   readonly name: string;
   readonly isReadable: boolean;
 }
@@ -65,9 +65,9 @@ async function readTrees(ask: AskForObjects, commit: string): Promise<Trees> {
   });
   await asked.catch((thrown: unknown) => {
     if (!(thrown instanceof RefusedTree) || root !== "") throw thrown;
-    throw damaged(`It did not send the commit \`${commit}\`; it may have changed meanwhile.`);
+    throw damaged(`It did not send the commit \`${commit}\`; it may have changed during the fetch.`);
   });
-  if (root.length !== commit.length) throw damaged(`The commit \`${commit}\` names no tree.`);
+  if (root.length !== commit.length) throw damaged(`The commit \`${commit}\` has no tree.`);
   const byId = new Map<string, readonly Child[]>();
   let bytes = 0;
   let level: ReadonlySet<string> = new Set([root]);
@@ -99,7 +99,7 @@ function readTree(content: Buffer, id: string): readonly Child[] {
     const next = end + 1 + idBytes;
     const mode = Number.parseInt(content.toString("latin1", start, space), 8);
     const isWhole = space !== -1 && end > space + 1 && next <= content.length && mode > 0;
-    if (!isWhole) throw damaged(`The tree \`${id}\` is none.`);
+    if (!isWhole) throw damaged(`\`${id}\` is not a tree.`);
     const name = content.subarray(space + 1, end);
     const isReadable = isUtf8(name);
     children.push({
@@ -125,7 +125,7 @@ interface ListedEntry extends TreeEntry {
   readonly isReadable: boolean;
 }
 
-/** In the order of the trees, so that those of a folder follow each other. */
+/** In tree order, so that a folder's entries are adjacent. */
 function flatten({ root, byId }: Trees): readonly ListedEntry[] {
   const entries: ListedEntry[] = [];
   let bytes = 0;
@@ -159,13 +159,13 @@ function choose(
   const unreadable = wanted.find(({ isReadable }) => !isReadable);
   if (unreadable !== undefined) {
     const message = `${showPath(url)} has a file whose name is not UTF-8: ${showPath(unreadable.path)}.`;
-    return faulty("source.unsafe", message, "Only whoever keeps the repository can rename it.");
+    return faulty("source.unsafe", message, "Only the repository's maintainer can rename it.");
   }
   const [first] = wanted;
   if (first === undefined && path !== "") return refusePath(path, entries, url);
   if (first?.path === path && first.kind !== "file") {
     const message = `${showPath(path)} of ${showPath(url)} is a ${first.kind}.`;
-    return faulty("source.not_found", message, "Name the folder that it leads to.");
+    return faulty("source.not_found", message, "Name the folder that it points to.");
   }
   return done(wanted);
 }
@@ -175,6 +175,6 @@ function refusePath(path: string, entries: readonly TreeEntry[], url: string): R
   const hint =
     near.length > 0
       ? `Did you mean ${near.map(showPath).join(", ")}?`
-      : "Look into the repository for the path of the skill.";
+      : "Look up the skill's path in the repository.";
   return faulty("source.not_found", `${showPath(url)} has no folder or file ${showPath(path)}.`, hint);
 }

@@ -1,6 +1,6 @@
 /**
- * Which commit an address means at this moment: a branch, a tag, a page's path, or the beginning of an id, by what the
- * repository itself lists.
+ * Resolves which commit an address means right now: a branch, a tag, a page's path, or the start of an id, from the
+ * repository's own list.
  */
 import { join } from "node:path";
 import { removeFolder, showPath } from "@metier/base/files";
@@ -16,11 +16,11 @@ import type { GitRemote } from "./git-remote.ts";
 export interface ResolvedRef {
   /** Its full id. */
   readonly commit: string;
-  /** As asked, where something was asked. */
+  /** As requested, if anything was. */
   readonly ref?: string | undefined;
-  /** What is left of the address's path after the reference. */
+  /** The rest of the address's path after the reference. */
   readonly path: string;
-  /** The name under which the repository lists it. */
+  /** Its name in the repository's list. */
   readonly listed?: string;
 }
 
@@ -65,7 +65,7 @@ function listSplits(address: GitAddress): readonly { ref: string; path: string }
   });
 }
 
-/** A branch before a tag, as `git clone --branch` has it; a whole name is itself. */
+/** A branch before a tag, as in `git clone --branch`; a full name is itself. */
 function namesOf(ref: string): readonly string[] {
   return ref === "HEAD" || ref.startsWith("refs/") ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
 }
@@ -88,11 +88,11 @@ async function resolveHead(remote: GitRemote, path: string): Promise<Result<Reso
   if (!listed.ok) return listed;
   const commit = listed.value.get("HEAD");
   if (commit !== undefined) return done({ commit, path, listed: "HEAD" });
-  const message = `${showPath(remote.url)} has no branch that is its main one, or no commit at all.`;
+  const message = `${showPath(remote.url)} has no default branch, or no commits.`;
   return faulty("source.ref_not_found", message, "Name a branch or a tag with `--ref`.");
 }
 
-/** The beginning of a commit id: all commits are listed, without what is in them. */
+/** The start of a commit id: lists all commits, without their contents. */
 async function resolveShort(
   ref: string,
   path: string,
@@ -126,7 +126,7 @@ async function refuseUnknown(ref: string, remote: GitRemote): Promise<Refused<In
   return faulty("source.ref_not_found", message, hint);
 }
 
-/** The full id of a commit that is there by now; nothing for one that is not. */
+/** The full id of a commit that is present; `undefined` if it is not. */
 async function findCommit(remote: GitRemote, folder: string, ref: string): Promise<string> {
   const args = [`--git-dir=${folder}`, "rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
   const found = await remote.read(args);

@@ -1,6 +1,6 @@
 /**
- * From git's own objects to plain files, byte for byte: no checkout, so no filter, no conversion of line ends and nothing
- * else that a `.gitattributes` could ask for takes place, and nothing of the repository runs.
+ * Writes git objects as plain files, byte for byte: no checkout, so no filter, line ending conversion or anything else
+ * that a `.gitattributes` could request, and nothing of the repository runs.
  */
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -12,10 +12,10 @@ import { createTreeWriter } from "../source-limits.ts";
 import { describeObjectFault, type GitObjects } from "./git-objects.ts";
 import type { TreeEntry } from "./list-tree.ts";
 
-const NARROW = "name the path of one skill in the address, so that the rest is not fetched.";
+const NARROW = "name the path of one skill in the address, so that only that is fetched.";
 const HINTS: Readonly<Partial<Record<InstallFaultCode, string>>> = {
-  "source.unsafe": `Nothing of it was installed. Tell its author; if it is not in the skill you want, ${NARROW}`,
-  "source.limited": `Nothing of it was installed. If it holds more than the skill you want, ${NARROW}`,
+  "source.unsafe": `Nothing was installed. Tell its author; if this is not part of the skill you want, ${NARROW}`,
+  "source.limited": `Nothing was installed. If it holds more than the skill you want, ${NARROW}`,
 };
 const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n/;
 const MAX_POINTER_BYTES = 1024;
@@ -45,7 +45,7 @@ export async function writeTree(
   };
   try {
     if (written.length > limits.files) {
-      throw limited(`It has ${written.length} files; ${limits.files} are allowed.`);
+      throw limited(`It has ${written.length} files; the limit is ${limits.files}.`);
     }
     const ids = written.map(({ id }) => id);
     await ask("blob", ids, limits.fileBytes, place);
@@ -58,15 +58,15 @@ export async function writeTree(
 
 const SKILL_FILE = "SKILL.md";
 
-/** Entries come sorted, so that those of a folder follow each other: when another one comes, all of it is there. */
+/** Entries are sorted, so a folder's entries are adjacent: when another one comes, it is complete. */
 function watchFolders(onWhole: (path: string) => void): { pass(entry: TreeEntry): void } {
-  /** With its slash; of skills in one another, the outer one. */
+  /** With its slash; for nested skills, the outer one. */
   let skill: string | undefined;
   let links: string | undefined;
   return {
     pass({ path, kind }) {
       if (skill !== undefined && !path.startsWith(skill)) {
-        // Links are made last of all.
+        // Links are created last.
         if (!links?.startsWith(skill)) onWhole(skill.slice(0, -1));
         skill = undefined;
       }
@@ -82,13 +82,13 @@ function isLfsPointer(content: Buffer): boolean {
 
 const SUBMODULE = {
   code: "tree.submodule",
-  message: "is a submodule, another repository; it was left out.",
-  hint: "If the skill needs it, install from a repository that holds the files themselves.",
+  message: "is a submodule (another repository) and was left out.",
+  hint: "If the skill needs it, install from a repository that contains the files themselves.",
 } as const;
 const POINTER = {
   code: "tree.lfs-pointer",
-  message: "is kept in Git LFS; only the pointer to it was fetched.",
-  hint: "If the skill needs it, ask its author to keep the file in the repository itself.",
+  message: "is stored in Git LFS; only its pointer was fetched.",
+  hint: "If the skill needs it, ask its author to store the file in the repository itself.",
 } as const;
 
 function warn({ path }: TreeEntry, into: string, what: typeof SUBMODULE | typeof POINTER): Diagnostic {

@@ -1,7 +1,7 @@
 /**
- * Local folders as sources, used where they are or copied although anyone may be writing to them: byte for byte, links as
- * links, and only if they stayed the same all the while. Repositories and packages in them (`.git`, `node_modules`) stay
- * behind unless they are part of a skill. And local files, whole and bounded.
+ * Local folders as sources, used in place or copied while others may write to them: byte for byte, links as links, and
+ * only if they did not change during the copy. Repositories and packages in them (`.git`, `node_modules`) are left out
+ * unless they are part of a skill. Also local files, complete and bounded.
  */
 import { isUtf8 } from "node:buffer";
 import {
@@ -65,7 +65,7 @@ export async function fetchFolder(address: FolderAddress, context: FetchContext)
 function notAFolder(path: string): Refused<InstallFault> {
   return faulty(
     "source.invalid",
-    `${showPath(path)} is neither a folder nor an archive or \`.md\` file.`,
+    `${showPath(path)} is not a folder, an archive or an \`.md\` file.`,
     "Name a folder, a `.tar.gz`, `.tgz`, `.tar` or `.zip` file, or a `SKILL.md`.",
   );
 }
@@ -77,22 +77,22 @@ function whyNotFrom(
 ): Refused<InstallFault> | undefined {
   const own = [into, ...(store === undefined ? [] : [store])].map(realPathOr);
   if (own.some((folder) => isInside(real, folder))) {
-    const hint = "Install from where the skill came from; `metier list` says what is installed.";
-    return faulty("source.refused", `${showPath(path)} lies in Metier's own folder.`, hint);
+    const hint = "Install from the skill's original source; `metier list` shows what is installed.";
+    return faulty("source.refused", `${showPath(path)} is inside Metier's own folder.`, hint);
   }
   if (own.some((folder) => isInside(folder, real))) {
-    const hint = "Name a folder of skills, as `./skills`.";
-    return faulty("source.refused", `${showPath(path)} holds Metier's own folder.`, hint);
+    const hint = "Name a folder of skills, such as `./skills`.";
+    return faulty("source.refused", `${showPath(path)} contains Metier's own folder.`, hint);
   }
   return undefined;
 }
 
 function reportLink(path: string, real: string): Diagnostic {
-  const message = `${showPath(path)} leads over a link to ${showPath(real)}, which is what is installed.`;
+  const message = `${showPath(path)} is a link to ${showPath(real)}, which is installed.`;
   return { code: "source.link", severity: "info", path, message };
 }
 
-/** A FIFO that nobody writes to must not keep anyone waiting. */
+/** A FIFO without a writer must not block. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 export function readLocalFile(path: string, maxBytes: number): Result<Buffer, InstallFault> {
@@ -101,15 +101,15 @@ export function readLocalFile(path: string, maxBytes: number): Result<Buffer, In
     descriptor = openSync(path, FLAGS);
     const stats = fstatSync(descriptor);
     if (stats.isDirectory()) {
-      const hint = `Write \`${path}/\` with a name that has no such ending, or move the folder.`;
-      return faulty("source.invalid", `${showPath(path)} is a folder with the name of a file.`, hint);
+      const hint = `Rename \`${path}/\` so that it has no file extension, or move the folder.`;
+      return faulty("source.invalid", `${showPath(path)} is a folder with a file's name.`, hint);
     }
     if (!stats.isFile()) {
       return faulty("source.unsafe", `${showPath(path)} is not a regular file.`, "Name a file or a folder.");
     }
     if (stats.size > maxBytes) {
-      const message = `${showPath(path)} has ${stats.size} bytes; at most ${maxBytes} are read.`;
-      return faulty("source.limited", message, "Unpack it and install the folder of one skill.");
+      const message = `${showPath(path)} has ${stats.size} bytes; the limit is ${maxBytes} bytes.`;
+      return faulty("source.limited", message, "Unpack it and install one skill's folder.");
     }
     return done(readFileSync(descriptor));
   } catch (fault) {
@@ -119,20 +119,24 @@ export function readLocalFile(path: string, maxBytes: number): Result<Buffer, In
   }
 }
 
-/** Why a path of this machine cannot be a source. */
+/** Why a local path cannot be a source. */
 function describeLocalFault(fault: unknown, path: string): Refused<InstallFault> {
   const { code = "unknown fault", message } = fault as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") {
     return faulty("source.not_found", `${showPath(path)} does not exist.`, "Check the path.");
   }
   if (code === "EACCES" || code === "EPERM") {
-    return faulty("source.failed", `${showPath(path)} may not be read.`, "Check its permissions.");
+    return faulty(
+      "source.failed",
+      `${showPath(path)} cannot be read: permission denied.`,
+      "Check its permissions.",
+    );
   }
   return faulty("source.failed", `${showPath(path)} cannot be read: ${message}.`, "Check the path.");
 }
 
 interface ListedEntry {
-  /** Below the folder, with `/`. */
+  /** Inside the folder, with `/`. */
   readonly path: string;
   readonly kind: "file" | "link";
   /** Device, inode, mode, size and times. */
@@ -144,7 +148,7 @@ interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called for every file. */
   onFile?(done: number, total: number): void;
-  /** Whether a file or folder stays behind; asked more than once. */
+  /** Whether to leave out a file or folder; may be called more than once. */
   leaveOut?(path: string, isFolder: boolean): boolean;
 }
 
@@ -152,7 +156,7 @@ const BATCH = 64;
 const CHUNK: number = 1024 * 1024;
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** `into` is empty. Gives what is worth knowing of the tree, none of it an error. Throws `RefusedTree`. */
+/** `into` is empty. Returns notes about the tree, without errors. Throws `RefusedTree`. */
 export async function copyFolder(
   folder: string,
   into: string,
@@ -240,5 +244,5 @@ function readName(name: Buffer): string {
 }
 
 function changed(): RefusedTree {
-  return new RefusedTree("source.failed", "It changed while it was copied.");
+  return new RefusedTree("source.failed", "It changed during the copy.");
 }

@@ -1,6 +1,6 @@
 /**
- * npm packages as sources: the tarball of one version, held against the digest that the registry gives for it, and
- * unpacked like any archive. npm itself is only asked which registry it is set to; no script of the package runs.
+ * npm packages as sources: the tarball of one version, compared with the registry's digest and unpacked like any
+ * archive. npm itself is asked only for its registry; no script of the package runs.
  */
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
@@ -42,8 +42,12 @@ export async function fetchNpm(address: NpmAddress, context: FetchContext): Prom
   const what = `\`${name}@${version}\``;
   const digest = `sha512-${createHash("sha512").update(got.value.bytes).digest("base64")}`;
   if (digest !== entry.integrity) {
-    const message = `${what} is not what the registry announces: its digest is \`${digest}\`, not \`${entry.integrity}\`.`;
-    return faulty("source.damaged", message, "Try again; if it stays so, tell whoever runs the registry.");
+    const message = `${what} does not match the registry: its digest is \`${digest}\`, not \`${entry.integrity}\`.`;
+    return faulty(
+      "source.damaged",
+      message,
+      "Try again; if it happens again, tell the operator of the registry.",
+    );
   }
   try {
     const { folder, diagnostics: remarks } = await unpackArchive(got.value.bytes, context.into, context);
@@ -56,7 +60,7 @@ export async function fetchNpm(address: NpmAddress, context: FetchContext): Prom
   }
 }
 
-/** Which version the address means now, as the lock would write it; nothing of it is downloaded. */
+/** Which version the address means now, as the lock would record it; downloads nothing. */
 export async function resolveNpm(
   address: NpmAddress,
   context: FetchContext,
@@ -69,11 +73,14 @@ export async function resolveNpm(
 
 function reportDeprecated(what: string, { deprecated, tarball }: PackageVersion): readonly Diagnostic[] {
   if (deprecated === undefined) return [];
-  const message = `The author advises against ${what}: ${showPath(deprecated)}.`;
+  const message = `${what} is deprecated: ${showPath(deprecated)}.`;
   return [{ code: "source.deprecated", severity: "warning", path: tarball, message }];
 }
 
-/** As the config says, else as npm is set up for this user; for a package with a scope, what npm is told of that comes first. */
+/**
+ * From the config, otherwise as npm is set up for this user; for a scoped package, npm's setting for the scope comes
+ * first.
+ */
 async function findRegistry(
   name: string,
   { environment, registry: configured }: FetchContext,
@@ -86,15 +93,15 @@ async function findRegistry(
   const ofScope = scope && npm && (await askNpmForRegistry(npm, home, environment, `${scope}:registry`));
   const address = ofScope || (configured ?? (await askGeneral()));
   if (npm === undefined && address === undefined) {
-    const hint = "Install npm, or name a registry in `environments.node-registry` of your config.";
-    return faulty("source.unreachable", "npm is not found, so nobody says where its packages are.", hint);
+    const hint = "Install npm, or set a registry in `environments.node-registry` of your config.";
+    return faulty("source.unreachable", "npm was not found, so the registry is unknown.", hint);
   }
-  const registry = nodeRegistry(address ?? ""); // npm does not tell an address with a password.
+  const registry = nodeRegistry(address ?? ""); // npm does not print an address with a password.
   if (registry !== undefined) return done(registry.url);
   return faulty(
     "source.refused",
-    "npm is set to a registry that is no address, or one with a user name and password.",
-    "Set it without (`npm config set registry https://…`); packages that need a sign-in are not fetched.",
+    "npm's registry setting is not a URL, or contains a user name and password.",
+    "Set it without one (`npm config set registry https://…`); Metier does not fetch packages that need a sign-in.",
   );
 }
 
@@ -107,13 +114,13 @@ async function findVersion(
   const got = await download({ url, typed: registry, maxBytes: MAX_DOCUMENT_BYTES, packed: true }, context);
   if (!got.ok) {
     if (got.refusal.code !== "source.not_found") return got;
-    const hint = "Check the spelling, and which registry npm is set to: `npm config get registry`.";
+    const hint = "Check the spelling, and the registry that npm uses: `npm config get registry`.";
     return faulty("source.not_found", `The registry \`${registry}\` has no package \`${name}\`.`, hint);
   }
   const document = readPackageDocument(got.value.bytes.toString());
   if (document === undefined) {
-    const message = `The registry \`${registry}\` answers about \`${name}\` in a form that is not a registry's.`;
-    const hint = "Check which registry npm is set to: `npm config get registry`.";
+    const message = `The registry \`${registry}\` sent an invalid answer for \`${name}\`.`;
+    const hint = "Check the registry that npm uses: `npm config get registry`.";
     return faulty("source.damaged", message, hint);
   }
   const choice = chooseVersion(range, document);
@@ -123,7 +130,7 @@ async function findVersion(
   if (entry !== undefined) return done({ version, entry });
   return faulty(
     "source.unsafe",
-    `\`${name}@${version}\` has no tarball with a SHA-512 digest, so nothing tells whether it arrives as published.`,
+    `\`${name}@${version}\` has no tarball with a SHA-512 digest, so its content cannot be verified.`,
     "Ask its author to publish it again.",
   );
 }
@@ -135,11 +142,11 @@ function describeChoice(
   { tags, versions }: PackageDocument,
 ): Refused<InstallFault> {
   if (reason === "unsupported") {
-    const hint = `Write a version, a tag, or a range as \`^1.2\`, \`~1.2\` or \`1.x\`; \`latest\` is ${tags.latest ?? "unknown"}.`;
-    return faulty("source.invalid", `${showPath(range)} is a range that is not supported.`, hint);
+    const hint = `Write a version, a tag, or a range such as \`^1.2\`, \`~1.2\` or \`1.x\`; \`latest\` is ${tags.latest ?? "unknown"}.`;
+    return faulty("source.invalid", `The range ${showPath(range)} is not supported.`, hint);
   }
   const known = [...Object.keys(tags).slice(0, 5), ...versions.slice(-5)].map(showPath).join(", ");
-  const hint = known === "" ? "It has no versions at all." : `It has ${known}.`;
+  const hint = known === "" ? "It has no versions." : `It has ${known}.`;
   return faulty("source.ref_not_found", `\`${name}\` has no version ${showPath(range)}.`, hint);
 }
 
@@ -147,8 +154,8 @@ const SIMPLE = /^[\^~]?v?[\dx*][\w.*+-]*$/i;
 const TAG = /^[a-z][a-z0-9._-]*$/i;
 
 /**
- * A version, a tag, or one of the simple ranges `^1.2`, `~1.2.3`, `1.x`, `1` and `*`. Others are refused with what to write
- * instead: whoever installs one skill needs no more.
+ * A version, a tag, or one of the simple ranges `^1.2`, `~1.2.3`, `1.x`, `1` and `*`. Others are refused with a
+ * suggestion: installing one skill needs no more.
  */
 export function chooseVersion(
   asked: string,
@@ -163,7 +170,7 @@ export function chooseVersion(
     return refused(TAG.test(asked) ? "none" : "unsupported");
   }
   if (valid(range) !== null) return choose(versions.includes(range) ? range : null);
-  // As npm does: whoever publishes says by `latest` which one is ready.
+  // Like npm: publishers mark the ready version with `latest`.
   const ready = versions.filter((version) => version === tags.latest);
   return choose(maxSatisfying(ready, range) ?? maxSatisfying(versions, range));
 }

@@ -1,6 +1,6 @@
 /**
- * Where npm packages come from: the npm of this machine and the registry it is set to, and what a registry says about a
- * package, as far as it is needed to fetch one version of it.
+ * Where npm packages come from: this machine's npm and its registry, and what a registry says about a package, as far
+ * as needed to fetch one version.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,7 +20,7 @@ interface Npm {
 const ASK_LIMITS = { timeoutMs: 30_000, maxOutputBytes: 65_536 };
 const MAX_LEVELS = 4;
 
-/** By the `npm` on PATH, or beside the Node that runs Metier. `undefined` where there is none. */
+/** From the `npm` on PATH, or next to the Node that runs Metier. `undefined` if there is none. */
 export function findNpm(environment: Environment): Npm | undefined {
   const onPath = createCommandFinder(environment)("npm");
   const beside = join(dirname(process.execPath), "..", "lib", "node_modules", "npm", "bin", "npm-cli.js");
@@ -31,7 +31,7 @@ export function findNpm(environment: Environment): Npm | undefined {
   return undefined;
 }
 
-/** A link in a `bin` folder leads into the package; a script there does not, and is of no use in a sandbox. */
+/** A link in a `bin` folder leads into the package; a script there does not, and is useless in a sandbox. */
 function packageFolderOf(program: string): string | undefined {
   try {
     let folder = dirname(realpathSync.native(program));
@@ -49,13 +49,13 @@ function readPackageName(folder: string): unknown {
     const read: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     return isJsonObject(read) ? read.name : undefined;
   } catch {
-    return undefined; // Not the folder of a package.
+    return undefined; // Not a package folder.
   }
 }
 
 /**
- * Started outside of any project, so that only the user's and the machine's settings count. `key` is `registry`, or
- * `@scope:registry` for the packages of one scope, which most often has none of its own.
+ * Started outside any project, so that only the user's and the machine's settings count. `key` is `registry`, or
+ * `@scope:registry` for one scope, which usually has none.
  */
 export async function askNpmForRegistry(
   { program }: Npm,
@@ -68,7 +68,7 @@ export async function askNpmForRegistry(
   return askNpm(program, ["config", "get", key], env);
 }
 
-/** What npm uses where nobody set another: lock files name it, whichever registry npm is set to. */
+/** npm's default: lock files name it, whichever registry npm uses. */
 export function askNpmForDefault({ program }: Npm): Promise<string | undefined> {
   const unset = ["--userconfig=/dev/null", "--globalconfig=/dev/null"];
   return askNpm(program, ["config", "get", "registry", ...unset], { HOME: "/" });
@@ -90,14 +90,14 @@ async function askNpm(
   return answer === "undefined" ? undefined : answer;
 }
 
-/** No credential is ever passed on to it. */
+/** No credential is ever sent to it. */
 export interface Registry {
   readonly url: string;
-  /** Domains, as `packages/sandbox/src/egress/check-destination.ts` reads them. */
+  /** Domains in the format of `packages/sandbox/src/egress/check-destination.ts`. */
   readonly network: readonly string[];
 }
 
-/** `undefined`: it is no address, or one with a user name or password. */
+/** `undefined`: it is not a URL, or has a user name or password. */
 export function nodeRegistry(url: string): Registry | undefined {
   const read = URL.parse(url.trim());
   if (read === null || !/^https?:$/.test(read.protocol)) return undefined;
@@ -107,11 +107,11 @@ export function nodeRegistry(url: string): Registry | undefined {
 }
 
 export interface PackageDocument {
-  /** As `1.2.0` and `1.3.0-beta.1`. */
+  /** Such as `1.2.0` and `1.3.0-beta.1`. */
   readonly versions: readonly string[];
-  /** `latest` and others, with the versions they stand for. */
+  /** `latest` and others, with their versions. */
   readonly tags: Readonly<Record<string, string>>;
-  /** `undefined` when the version has no tarball, or none whose content is fixed. */
+  /** `undefined` if the version has no tarball, or none with fixed content. */
   find(version: string): PackageVersion | undefined;
 }
 
@@ -119,13 +119,13 @@ export interface PackageVersion {
   readonly tarball: string;
   /** `sha512-…` in base 64. */
   readonly integrity: string;
-  /** What its author says about not using it. */
+  /** The author's deprecation message. */
   readonly deprecated?: string | undefined;
 }
 
 const SHA512 = /(?:^|\s)(sha512-[A-Za-z0-9+/]{86}==)(?=\s|\?|$)/;
 
-/** `undefined` for a text that is no such document. */
+/** `undefined` for a text that is not such a document. */
 export function readPackageDocument(text: string): PackageDocument | undefined {
   const document = parseJsonObject(text);
   const versions = document?.versions;

@@ -1,6 +1,6 @@
 /**
- * What changed between two versions of a skill, for a person to read: files with counts of lines, and a bounded diff, line by
- * line, with the fewest changes as long as these are few.
+ * Shows a person what changed between two versions of a skill: files with line counts, and a bounded line diff, minimal
+ * while the changes are few.
  */
 import { readlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { type ContentChange, compareIdentity, type IdentifiedFile } from "@metie
 import { diffArrays } from "diff/lib/diff/array.js";
 import type { ReviewedFile } from "../requests.ts";
 
-/** A skill's files, and where they lie. */
+/** A skill's files, and where they are. */
 export interface SkillFiles {
   readonly directory: string;
   readonly files: readonly IdentifiedFile[];
@@ -17,7 +17,7 @@ export interface SkillFiles {
 
 /** Larger files are generated or data, and nobody reads their diff. */
 const MAX_TEXT_BYTES = 256 * 1024;
-/** Of a version that changes more files, nobody reads every line. */
+/** Nobody reads every line of a version that changes more files. */
 const MOST_COMPARED = 300;
 const MOST_LINES = 600;
 const MAX_LINE = 400;
@@ -37,7 +37,7 @@ export function compareContent(
     files.push({ path, change, ...(lines && countLines(lines)) });
     if (shown.length <= MOST_LINES) shown.push(...showFile(path, change, lines, now.file(path)));
   }
-  const cut = shown.length > MOST_LINES ? ["(what is more is not shown)"] : [];
+  const cut = shown.length > MOST_LINES ? ["(the rest is not shown)"] : [];
   return { files, diff: [...shown.slice(0, MOST_LINES), ...cut].join("\n") };
 }
 
@@ -45,7 +45,7 @@ export function compareContent(
 export interface ComparedFile {
   readonly path: string;
   readonly change: ContentChange;
-  /** Runs of changes with a few lines around them. Absent: no text, too large, or one of too many. */
+  /** Runs of changes with some context. Absent: not text, too large, or one of too many. */
   readonly hunks?: readonly ComparedHunk[];
 }
 
@@ -56,7 +56,7 @@ interface ComparedHunk {
   readonly lines: readonly DiffLine[];
 }
 
-/** The same as data, for who shows it in another way; of so many lines, the rest of the files have none. */
+/** The same as data, for another kind of display; beyond this many lines, files have no hunks. */
 export function compareFiles(
   before: SkillFiles,
   after: SkillFiles,
@@ -85,7 +85,7 @@ function numberHunks(lines: readonly DiffLine[]): readonly ComparedHunk[] {
   });
 }
 
-/** One text before and after, whole: for someone who must agree to every line of the change. */
+/** One text before and after, complete: for someone who must agree to every line of the change. */
 export function showTextChange(path: string, before: string | undefined, after: string): string {
   const lines = diffLines(toLines(before ?? ""), toLines(after));
   const head = [`--- ${before === undefined ? "/dev/null" : path}`, `+++ ${path}`];
@@ -100,7 +100,7 @@ function toLines(text: string): readonly string[] {
 
 interface FileReader {
   file(path: string): IdentifiedFile | undefined;
-  /** Its lines, none for a file that is not there; `undefined` for what is no text. */
+  /** Its lines, none for a missing file; `undefined` if it is not text. */
   read(path: string): readonly string[] | undefined;
 }
 
@@ -141,11 +141,11 @@ function showFile(
   ];
   if (change === "mode") return [...head, `(now ${now?.executable ? "executable" : "not executable"})`];
   if (lines === undefined)
-    return [...head, `(no text, or too large to show${now ? `; ${now.size} bytes` : ""})`];
+    return [...head, `(not text, or too large to show${now ? `; ${now.size} bytes` : ""})`];
   return [...head, ...showHunks(lines)];
 }
 
-/** Runs of changes with a few lines around them, as `diff -u` shows them. */
+/** Runs of changes with some context, like `diff -u`. */
 function showHunks(lines: readonly DiffLine[], maxLine = MAX_LINE): readonly string[] {
   const shown: string[] = [];
   let before = 1;
@@ -165,13 +165,13 @@ function showHunks(lines: readonly DiffLine[], maxLine = MAX_LINE): readonly str
   return shown;
 }
 
-/** Of no lines, the line before them. */
+/** For no lines, the line before them. */
 function startOf(line: number, count: number): number {
   return count === 0 ? line - 1 : line;
 }
 
 interface Hunk {
-  /** Lines that are the same, since the hunk before. */
+  /** Equal lines since the previous hunk. */
   readonly skipped: number;
   readonly lines: readonly DiffLine[];
 }
@@ -211,7 +211,7 @@ interface DiffLine {
   readonly text: string;
 }
 
-/** Time and memory grow with the square of it; texts that differ more are replaced as a whole. */
+/** Time and memory grow with its square; texts that differ more are replaced as a whole. */
 const MOST_CHANGES = 500;
 
 export function diffLines(before: readonly string[], after: readonly string[]): readonly DiffLine[] {

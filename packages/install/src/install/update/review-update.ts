@@ -1,6 +1,6 @@
 /**
- * The three-way view of one update: what is installed, what the source has now, and what was changed by hand in the folders
- * that hold the skill, which is kept when another version takes its place.
+ * The three-way view of one update: what is installed, the source's current version, and edits in the skill's folders,
+ * which are saved when another version replaces them.
  */
 import { cpSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -102,7 +102,7 @@ function findConflicts(
   return [...new Set(both)].sort();
 }
 
-/** The installed version as it was fetched. `undefined` when it can no longer be had, byte for byte. */
+/** The installed version as it was fetched. `undefined` if it is no longer available byte for byte. */
 async function openBase(entry: LockEntry, context: Fetching): Promise<ValidSkill | undefined> {
   const { parts } = context;
   const folder = storeFolder(parts.places, entry);
@@ -127,13 +127,13 @@ export interface EditedFolder extends LocalChanges {
   readonly content: readonly IdentifiedFile[];
 }
 
-/** A folder that holds the skill, and for whom. */
+/** A folder with the skill, and its client. */
 interface HeldFolder {
   readonly folder: string;
   readonly client?: string;
 }
 
-/** Where the skill lies as files of its own that may have been changed; links lead to one of them. */
+/** Where the skill exists as files that may have been edited; links lead to one of them. */
 export function heldFolders(
   entry: LockEntry,
   lockFile: LockFile,
@@ -148,7 +148,7 @@ export function heldFolders(
   return [{ folder: storeFolder(places, entry) }, ...(hasOwn ? [{ folder: own }] : []), ...copies];
 }
 
-/** `known`: the digests that Metier itself may have put there. `base`: the files of the installed version, where known. */
+/** `known`: the digests that Metier may have put there. `base`: the files of the installed version, if known. */
 export function findEdited(
   folders: readonly HeldFolder[],
   known: readonly string[],
@@ -170,14 +170,14 @@ export function findEdited(
 function unreadable(folder: string, why: string): Refused<InstallFault> {
   return faulty(
     "install.conflict",
-    `What was changed by hand in \`${folder}\` cannot be told, so it is left alone. ${why}`,
+    `Edits in \`${folder}\` could not be determined, so Metier did not touch it. ${why}`,
     "Move it away, then run the command again.",
   );
 }
 
 const STAGED = { prefix: ".keeping-" };
 
-/** Keeps a copy by its content, in a folder that nothing searches and nobody tidies but the user. Gives that folder. */
+/** Saves a copy by its content, in a folder that nothing searches and only the user cleans up. Returns that folder. */
 export function keepAside(
   places: Pick<Places, "state">,
   name: string,

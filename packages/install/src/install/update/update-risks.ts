@@ -1,7 +1,7 @@
 /**
- * What a new version of a skill can do, asks for or leads to that the old one did not, and whether it is taken: by whoever
- * can be asked, else by rules that never let something new in unseen. What became less is no risk, with one exception:
- * limits that a skill set itself and now lifts.
+ * What a new version of a skill can do, asks for or points to that the old one did not, and whether it is installed: by
+ * the user's decision, otherwise by rules that never let in anything new without a review. Having less is not a risk,
+ * with one exception: lifting limits that a skill set itself.
  */
 import { join } from "node:path";
 import { readBounded } from "@metier/base/files";
@@ -88,7 +88,7 @@ const LISTS = [
   ["command", "commands"],
 ] as const;
 
-/** Entries of the lists a skill declares, and commands in its text. */
+/** Entries of the lists that a skill declares, and commands in its text. */
 function newWords(before: SkillSummary | undefined, after: SkillSummary): readonly NewRisk[] {
   return LISTS.flatMap(([kind, list]) =>
     after[list]
@@ -110,7 +110,7 @@ const MOST_URLS = 100;
 const MAX_URL = 300;
 const URL_IN_TEXT = /\b(?:https?|wss?|ftp|ssh|git):\/\/[^\s"'`<>\\()[\]{}|^]+/gi;
 
-/** Addresses anywhere in its texts; only those files are read that are new. */
+/** Addresses anywhere in its texts; only new files are read. */
 function newUrls(before: DescribedVersion | undefined, after: DescribedVersion): readonly NewRisk[] {
   const same = new Set(before?.files.map(({ path, digest }) => `${path}\0${digest}`));
   const changed = after.files.filter(({ path, digest }) => !same.has(`${path}\0${digest}`));
@@ -181,29 +181,29 @@ export async function decideUpdate(
 function decideAlone(review: UpdateReview, { yes, force }: UpdateRequest): Decision {
   const [edited] = review.local;
   if (edited !== undefined && !force) {
-    const reason = `\`${edited.folder}\` was changed by hand${listConflicts(review)}.`;
+    const reason = `\`${edited.folder}\` was edited${listConflicts(review)}.`;
     const hint =
-      "Decide in a terminal, or take the new version with `--force`: what was changed is kept elsewhere.";
+      "Decide in a terminal, or install the new version with `--force`, which keeps your edits elsewhere.";
     return skip(review, "install.conflict", reason, hint);
   }
   if (yes || !isRisky(review)) return "take";
-  const hint = "`--dry-run` shows all of it; take it with `--yes`, or decide in a terminal.";
-  const reason = `The new version brings ${listNew(review)}, and there is no terminal to ask in; so the answer is no.`;
+  const hint = "See everything with `--dry-run`; install it with `--yes`, or decide in a terminal.";
+  const reason = `The new version brings ${listNew(review)}, and there is no terminal to ask in, so it was not installed.`;
   return skip(review, "install.unreviewed", reason, hint);
 }
 
 function listConflicts({ conflicts }: UpdateReview): string {
-  return conflicts.length === 0 ? "" : `, and the source changed the same (${listSome(conflicts)})`;
+  return conflicts.length === 0 ? "" : `, and the source changed the same files (${listSome(conflicts)})`;
 }
 
 function listNew({ risks, newFindings, isMovedTag, isBaseMissing }: UpdateReview): string {
-  if (isBaseMissing) return "what cannot be compared, since the installed version can no longer be had";
+  if (isBaseMissing)
+    return "changes that cannot be compared, because the installed version is no longer available";
   const ids = newFindings.filter(({ severity }) => isAtLeast(severity, "high")).map(({ id }) => id);
   const named = [...risks.map(({ kind, what }) => `${kind} ${what}`), ...ids];
-  return [
-    ...(isMovedTag ? ["a tag that was moved"] : []),
-    ...(named.length > 0 ? [listSome(named)] : []),
-  ].join(" and ");
+  return [...(isMovedTag ? ["a moved tag"] : []), ...(named.length > 0 ? [listSome(named)] : [])].join(
+    " and ",
+  );
 }
 
 const MOST_NAMED = 4;

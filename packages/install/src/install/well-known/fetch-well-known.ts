@@ -1,6 +1,6 @@
 /**
- * Sites that list skills in an index: the index says what there is, so that only skills that were asked for are
- * downloaded. Each is held against the digest in the index; the older form of the index has none.
+ * Sites that list skills in an index, so that only requested skills are downloaded. Each is compared with its digest in
+ * the index; the older form of the index has none.
  */
 import { lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ export async function fetchWellKnown(address: WellKnownAddress, context: FetchCo
 
 type FetchedIndex = SiteIndex & { readonly url: string; readonly digest: string };
 
-/** The old place is looked at where the new one has nothing. */
+/** Uses the old path if the new one has nothing. */
 async function fetchIndex(url: string, context: FetchContext): Promise<Result<FetchedIndex, InstallFault>> {
   const got = await download({ url, maxBytes: MAX_INDEX_BYTES, packed: true }, context);
   if (!got.ok) {
@@ -50,12 +50,12 @@ async function fetchIndex(url: string, context: FetchContext): Promise<Result<Fe
   }
   const reading = readSkillIndex(got.value.bytes.toString(), url);
   if (reading.ok) return done({ ...reading.value, url, digest: digestBytes(got.value.bytes) });
-  const hint = "Tell whoever runs the site, or install the skills from their repository.";
-  const message = `The index ${showPath(url)} cannot be used. ${reading.refusal.message}`;
+  const hint = "Tell the operator of the site, or install the skills from their repository.";
+  const message = `The index ${showPath(url)} is not valid. ${reading.refusal.message}`;
   return faulty("source.damaged", message, hint);
 }
 
-/** Puts it into a folder of its name. */
+/** Puts it into a folder with its name. */
 async function fetchSkill(
   { name, content }: SiteSkill,
   index: string,
@@ -69,14 +69,18 @@ async function fetchSkill(
     if (!got.ok) return got;
     const actual = digestBytes(got.value.bytes);
     if (actual !== digest) {
-      const message = `\`${name}\` is not what the index announces: its digest is \`${actual}\`, not \`${digest}\`.`;
-      return faulty("source.damaged", message, "Try again; if it stays so, tell whoever runs the site.");
+      const message = `\`${name}\` does not match the index: its digest is \`${actual}\`, not \`${digest}\`.`;
+      return faulty(
+        "source.damaged",
+        message,
+        "Try again; if it happens again, tell the operator of the site.",
+      );
     }
     if (type === "skill-md") await writeFiles(folder, [["SKILL.md", got.value.bytes]], context.limits);
     else await unpackInto(folder, got.value.bytes, context);
     return undefined;
   } catch (fault) {
-    return describeRefusal(fault, `\`${name}\` of ${showPath(index)}`);
+    return describeRefusal(fault, `\`${name}\` from ${showPath(index)}`);
   }
 }
 
@@ -110,7 +114,7 @@ async function writeFiles(
   }
 }
 
-/** Whether or not the archive has a folder around it, the skill's files lie directly in `folder`. */
+/** Whether or not the archive has a top folder, the skill's files end up directly in `folder`. */
 async function unpackInto(folder: string, bytes: Buffer, context: FetchContext): Promise<void> {
   const unpacked = `${folder}.unpacked`;
   mkdirSync(unpacked);
@@ -135,8 +139,8 @@ function nothingChosen(
 ): Refused<InstallFault> {
   const names = skills.slice(0, 20).map(({ name }) => `\`${name}\``);
   if (wanted === undefined || names.length === 0) {
-    const hint = "Tell whoever runs the site, or install the skills from their repository.";
-    return faulty("source.not_found", `The index ${showPath(url)} lists no skill that can be used.`, hint);
+    const hint = "Tell the operator of the site, or install the skills from their repository.";
+    return faulty("source.not_found", `The index ${showPath(url)} lists no usable skill.`, hint);
   }
   const asked = wanted.map(showPath).join(", ");
   const more = skills.length > names.length ? ` and ${skills.length - names.length} more` : "";

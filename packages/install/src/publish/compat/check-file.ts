@@ -1,6 +1,6 @@
 /**
- * What of a skill file matters to other clients, as it is written and not as Metier reads it; and what a client makes of the
- * file: its name and place, its fences, its YAML, its body.
+ * The parts of a skill file that matter to other clients, as written and not as Metier reads it; and how a client
+ * handles the file: its name and location, fences, YAML and body.
  */
 import { basename, dirname, sep } from "node:path";
 import type { DiagnosticCode } from "@metier/base/diagnostic";
@@ -22,7 +22,7 @@ import {
   type Way,
 } from "@metier/skills";
 
-/** What is between a file and two plain fences around keys. */
+/** What separates a file from two plain fences around keys. */
 const BROKEN_FENCES: ReadonlySet<DiagnosticCode> = new Set([
   "file.escaped-line-ends",
   "frontmatter.missing",
@@ -36,7 +36,7 @@ const BROKEN_FENCES: ReadonlySet<DiagnosticCode> = new Set([
 ]);
 
 const FORM_FACTS: readonly {
-  /** Of the clients that do not take it. */
+  /** For the clients that do not accept it. */
   readonly way: Way;
   readonly applies: (subject: CompatSubject) => boolean;
   /** Default: `file`. */
@@ -46,39 +46,39 @@ const FORM_FACTS: readonly {
   {
     way: "trips-over-byte-order-mark",
     applies: ({ text }) => text.startsWith("\ufeff"),
-    message: "It begins with a byte order mark, so the frontmatter is not seen.",
+    message: "It starts with a byte order mark, so the frontmatter is not recognized.",
   },
   {
     way: "trips-over-blanks-before",
     applies: ({ text }) => /^\ufeff?[ \t\r\n]+---/.test(text),
-    message: "There is something before the first `---`, so the frontmatter is not seen.",
+    message: "There is text before the first `---`, so the frontmatter is not recognized.",
   },
   {
     way: "trips-over-carriage-returns",
     applies: ({ text }) => text.includes("\r"),
-    message: "Its lines end in CR LF, so the frontmatter is not seen.",
+    message: "Its lines end in CR LF, so the frontmatter is not recognized.",
   },
   {
     way: "trips-over-fence-in-value",
     applies: ({ yaml }) => yaml.includes("---"),
-    message: "There is a `---` inside a value, and the frontmatter is taken to end there.",
+    message: "A value contains `---`, and the frontmatter is cut off there.",
   },
   {
     way: "repairs-no-yaml",
     applies: ({ parsed }) =>
       parsed.diagnostics.some(({ code }) => code.startsWith("yaml.") && code !== "yaml.duplicate-key"),
-    message: "The frontmatter is not proper YAML, and is not repaired there.",
+    message: "The frontmatter is not valid YAML, and this client does not repair it.",
   },
   {
     way: "takes-no-flow-style",
     applies: ({ yaml }) => /^\s*(?:-\s+)?[\w.-]+:\s+[[{]|^\s*-\s+[[{]/m.test(yaml),
-    message: "A value is in flow style (`[a, b]` or `{…}`), which the validator takes for an error.",
+    message: "A value is in flow style (`[a, b]` or `{…}`), which the validator reports as an error.",
   },
   {
     way: "takes-no-block-description",
     applies: ({ yaml }) => /^description:\s*[|>][-+\d]*\s*$/m.test(yaml),
     about: "description",
-    message: "It is written as a block, of which only the mark (`|` or `>`) is read.",
+    message: "It is a block; only its marker (`|` or `>`) is read.",
   },
 ];
 
@@ -88,7 +88,7 @@ export function checkFile(subject: CompatSubject, client: CompatClient): readonl
   return [
     ...checkFileName(subject, client),
     ...(hasBrokenFences && !hasWay(client, "needs-no-frontmatter")
-      ? [breaks("file", "It does not begin with keys between two lines of `---`.")]
+      ? [breaks("file", "It does not start with keys between two `---` lines.")]
       : []),
     ...facts.map(({ about = "file", message }) => breaks(about, message)),
   ];
@@ -99,19 +99,19 @@ function checkFileName({ candidate }: CompatSubject, client: CompatClient): read
   if (form === "yaml") {
     return hasWay(client, "yaml-files")
       ? []
-      : [breaks("file", "It is a YAML file; only Markdown is read there.")];
+      : [breaks("file", "It is a YAML file; this client reads only Markdown.")];
   }
   if (form === "markdown") {
     return hasWay(client, "flat-files")
       ? []
-      : [breaks("file", "It is a single file; only a folder with a `SKILL.md` is found there.")];
+      : [breaks("file", "It is a single file; this client finds only a folder with a `SKILL.md`.")];
   }
   const name = basename(file);
   const isRead =
     name === "SKILL.md" ||
     hasWay(client, "any-case-name") ||
     (name === "skill.md" && hasWay(client, "lower-case-name"));
-  return isRead ? [] : [breaks("file", `It is called \`${name}\`; only \`SKILL.md\` is found there.`)];
+  return isRead ? [] : [breaks("file", `It is named \`${name}\`; this client finds only \`SKILL.md\`.`)];
 }
 
 const MARKS: readonly (readonly [mark: BodyMark, pattern: RegExp, words: string])[] = [
@@ -121,7 +121,7 @@ const MARKS: readonly (readonly [mark: BodyMark, pattern: RegExp, words: string]
   ["command", /(?:^|\s)!`[^`\n]+`/m, "`` !`command` ``"],
 ];
 
-/** How much of the instructions it keeps, and which marks in them it replaces. */
+/** How much of the instructions it keeps, and which placeholders it replaces. */
 export function checkBody({ parsed: { body } }: CompatSubject, { reading }: CompatClient): readonly Remark[] {
   const { body: rule, replaces = [] } = reading;
   const size = rule && body.length > rule.characters ? [remark(rule.effect, "body", rule.message)] : [];
@@ -129,7 +129,7 @@ export function checkBody({ parsed: { body } }: CompatSubject, { reading }: Comp
   const left = MARKS.filter(([mark, pattern]) => !replaces.includes(mark) && pattern.test(body));
   if (left.length === 0) return size;
   const marks = left.map(([, , words]) => words).join(", ");
-  return [...size, note("body", `${marks} in it stays as it is: nothing is put in its place.`)];
+  return [...size, note("body", `${marks} is not replaced and stays in the text.`)];
 }
 
 let projectFolders: ReadonlySet<string> | undefined;
@@ -144,7 +144,7 @@ function knownFolders(): ReadonlySet<string> {
   return projectFolders;
 }
 
-/** Silent about a skill that lies where no client looks: that is where its author works. */
+/** Says nothing about a skill where no client looks: that is where its author works. */
 export function checkFolder({ candidate }: CompatSubject, client: CompatClient): readonly Remark[] {
   const folders = foldersInProject(client);
   const parent = dirname(candidate.form === "directory" ? candidate.directory : candidate.file)
@@ -153,10 +153,10 @@ export function checkFolder({ candidate }: CompatSubject, client: CompatClient):
   const found = [...knownFolders()].find((folder) => parent.endsWith(`/${folder}`));
   if (folders.length === 0 || found === undefined || folders.includes(found)) return [];
   const wanted = folders.map((each) => `\`${each}\``).join(", ");
-  return [note("folder", `It lies in \`${found}\`, and is looked for in ${wanted}.`)];
+  return [note("folder", `It is in \`${found}\`, but this client looks in ${wanted}.`)];
 }
 
-/** A client whose reading is known. */
+/** A client whose reader is known. */
 export type CompatClient = Client & { readonly reading: NonNullable<Client["reading"]> };
 
 export function isReader(client: Client): client is CompatClient {
@@ -173,7 +173,7 @@ export function isHonoured({ reading }: CompatClient, key: string): boolean {
   return reading.keys.includes(key);
 }
 
-/** Where it looks in a project; none when that is not known. */
+/** Where it looks in a project; empty if unknown. */
 function foldersInProject({ reading, layout }: Client): readonly string[] {
   return reading?.projectFolders ?? layout?.projectDirs ?? [];
 }
@@ -185,18 +185,18 @@ export interface CompatSubject {
   /** Between the fences, without them. */
   readonly yaml: string;
   readonly parsed: ParsedSkill;
-  /** As Metier reads it; absent when it cannot be read at all. */
+  /** As Metier reads it; absent if it cannot be read at all. */
   readonly manifest: SkillManifest | undefined;
   /** Keys and values as written. */
   readonly fields: Readonly<Record<string, Json>>;
 }
 
-/** What one client does with something that is written. */
+/** How one client handles something in the file. */
 export interface Remark {
   readonly effect: Effect;
-  /** The key as written, or what else it is about: `file`, `body`, `folder`. */
+  /** The key as written, or another subject: `file`, `body`, `folder`. */
   readonly about: string;
-  /** A sentence that begins with a capital. */
+  /** A sentence that starts with a capital letter. */
   readonly message: string;
 }
 

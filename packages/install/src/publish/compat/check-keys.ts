@@ -1,4 +1,7 @@
-/** What a client asks of the keys of a skill: which it knows, and the form of their values. A wrong form can lose the skill. */
+/**
+ * What a client requires of a skill's keys: which it knows, and the form of their values. A wrong form can lose the
+ * skill.
+ */
 import { isJsonObject, type Json } from "@metier/base/json";
 import {
   type Effect,
@@ -24,13 +27,13 @@ export function checkFields({ fields }: CompatSubject, client: CompatClient): re
   if (!client.reading.refusesOtherKeys) return [];
   return Object.keys(fields)
     .filter((key) => !isHonoured(client, key))
-    .map((key) => breaks(key, "The key is not known there, and a file with unknown keys is refused."));
+    .map((key) => breaks(key, "This client does not know the key, and refuses a file with unknown keys."));
 }
 
 const GRAMMARS: Readonly<
   Record<NameGrammar, { readonly holds: (name: string) => boolean; readonly words: string }>
 > = {
-  specification: { holds: isSkillName, words: "lower-case letters, digits and single hyphens, at most 64" },
+  specification: { holds: isSkillName, words: "lowercase letters, digits and single hyphens, at most 64" },
   plain: {
     holds: (name) => isPlainSkillName(name) && name.length <= MAX_NAME_LENGTH,
     words: "a–z, 0–9 and single hyphens, at most 64",
@@ -56,24 +59,29 @@ export function checkName(
   if (rule === undefined) return [];
   const { name: written = null } = fields;
   if (written === null || written === "") {
-    return rule.required ? [breaks("name", "There is no `name`, and it is needed there.")] : [];
+    return rule.required ? [breaks("name", "`name` is missing, and this client requires it.")] : [];
   }
   const remarks: Remark[] = [];
   const add = (effect: Effect, message: string): void => {
     remarks.push(remark(effect, "name", message));
   };
-  if (typeof written !== "string" && rule.text) add("breaks", "It is no text; it needs quotes there.");
+  if (typeof written !== "string" && rule.text)
+    add("breaks", "It is not a string; this client needs quotes around it.");
   const name = String(written);
   const [grammar, effect = "note"] = rule.grammar ?? [];
-  if (grammar && !GRAMMARS[grammar].holds(name)) add(effect, `A name there is ${GRAMMARS[grammar].words}.`);
+  if (grammar && !GRAMMARS[grammar].holds(name))
+    add(effect, `In this client a name consists of ${GRAMMARS[grammar].words}.`);
   const isFolder = name.normalize("NFKC") === candidate.defaultName.normalize("NFKC");
   if (rule.folder && candidate.form === "directory" && !isFolder) {
-    add(rule.folder, `It is not the folder's name, \`${candidate.defaultName}\`, as it must be there.`);
+    add(
+      rule.folder,
+      `It is not the folder's name, \`${candidate.defaultName}\`, which this client requires.`,
+    );
   }
   if (rule.longest && [...name].length > MAX_NAME_LENGTH)
-    add(rule.longest.effect, `${rule.longest.words}: it may have ${MAX_NAME_LENGTH} characters.`);
+    add(rule.longest.effect, `${rule.longest.words}: the limit is ${MAX_NAME_LENGTH} characters.`);
   if (rule.reserved && /anthropic|claude/i.test(name))
-    add("breaks", "`anthropic` and `claude` are reserved there.");
+    add("breaks", "This client reserves `anthropic` and `claude`.");
   return remarks;
 }
 
@@ -81,13 +89,13 @@ const TAG = /<\/?[a-z][^<>]{0,200}>/i;
 
 export function checkDescription({ fields }: CompatSubject, client: CompatClient): readonly Remark[] {
   const { id, reading } = client;
-  const { missing, instead = "it is needed there", text, longest, noTags } = reading.description;
+  const { missing, instead = "this client requires it", text, longest, noTags } = reading.description;
   const { description: written = null, when_to_use: when } = fields;
   if (written === null || (typeof written === "string" && written.trim() === "")) {
-    return [remark(missing, "description", `There is no \`description\`: ${instead}.`)];
+    return [remark(missing, "description", `\`description\` is missing: ${instead}.`)];
   }
   if (typeof written !== "string") {
-    const wrong = "It is no text; it needs quotes, or a line of its own, there.";
+    const wrong = "It is not a string; this client needs quotes around it, or a separate line.";
     return text ? [breaks("description", wrong)] : [];
   }
   const remarks: Remark[] = [];
@@ -95,11 +103,11 @@ export function checkDescription({ fields }: CompatSubject, client: CompatClient
   const length = [...written].length + behind;
   if (longest && length > longest.characters) {
     const { effect, words, characters } = longest;
-    const message = `${words}: it has ${length} characters, and may have ${characters}.`;
+    const message = `${words}: it has ${length} characters; the limit is ${characters}.`;
     remarks.push(remark(effect, "description", message));
   }
   if (noTags && TAG.test(written))
-    remarks.push(breaks("description", "It has a tag like `<…>`, which is refused there."));
+    remarks.push(breaks("description", "It contains a tag such as `<…>`, which this client refuses."));
   return remarks;
 }
 
@@ -108,13 +116,13 @@ const isNoList = (value: Json): boolean => !isList(value);
 const isText = (value: Json): boolean => typeof value === "string";
 const isNoText = (value: Json): boolean => !isText(value);
 const isNested = (value: Json): boolean => typeof value === "object" && value !== null;
-const NO_TEXT = "It is no text, and nothing else is taken.";
-const NO_LIST = "It is no list, and nothing else is taken.";
+const NO_TEXT = "It is not a string, and nothing else is accepted.";
+const NO_LIST = "It is not a list, and nothing else is accepted.";
 
 const VALUE_FACTS: readonly {
   readonly way: Way;
   readonly key: string;
-  /** Whether the value, which is not null, is in a form that is not taken. */
+  /** Whether the value, which is not null, has an unaccepted form. */
   readonly isWrong: (value: Json) => boolean;
   readonly effect: Effect;
   readonly message: string;
@@ -125,35 +133,36 @@ const VALUE_FACTS: readonly {
     key: "compatibility",
     isWrong: (value) => typeof value === "string" && [...value].length > MAX_COMPATIBILITY_LENGTH,
     effect: "breaks",
-    message: `It is too long: it may have ${MAX_COMPATIBILITY_LENGTH} characters.`,
+    message: `It is too long: the limit is ${MAX_COMPATIBILITY_LENGTH} characters.`,
   },
   {
     way: "tools-are-a-line",
     key: "allowed-tools",
     isWrong: isList,
     effect: "note",
-    message: "It is a list; the specification has one line with spaces between the tools.",
+    message: "It is a list; the specification uses one line with spaces between the tools.",
   },
   {
     way: "tools-without-commas",
     key: "allowed-tools",
     isWrong: (value) => typeof value === "string" && /,(?![^(]*\))/.test(value),
     effect: "note",
-    message: "It has commas; the specification separates tools by spaces, so a comma becomes part of a name.",
+    message:
+      "It has commas; the specification separates tools with spaces, so a comma becomes part of a name.",
   },
   {
     way: "tools-only-a-line",
     key: "allowed-tools",
     isWrong: isNoText,
     effect: "breaks",
-    message: "It is no text, and only one line with spaces is taken.",
+    message: "It is not a string; only one line with spaces is accepted.",
   },
   {
     way: "tools-are-a-list",
     key: "allowed-tools",
     isWrong: isText,
     effect: "note",
-    message: "It is a line; a list of names is expected there.",
+    message: "It is a line; this client expects a list of names.",
   },
   { way: "qwen-values", key: "allowedTools", isWrong: isNoList, effect: "breaks", message: NO_LIST },
   { way: "qwen-values", key: "model", isWrong: isNoText, effect: "breaks", message: NO_TEXT },
@@ -164,14 +173,14 @@ const VALUE_FACTS: readonly {
     isWrong: (value) =>
       Array.isArray(value) && value.some((item) => /^(?:[/\\]|\.\.(?:\/|$))/.test(String(item))),
     effect: "breaks",
-    message: "A pattern leads out of the project; they begin at its root, without a slash.",
+    message: "A pattern points outside the project; patterns start at its root, without a slash.",
   },
   {
     way: "switches-are-booleans",
     key: "disable-model-invocation",
     isWrong: (value) => typeof value !== "boolean",
     effect: "note",
-    message: "It is neither `true` nor `false`, so it may not be understood.",
+    message: "It is neither `true` nor `false`, so this client may misread it.",
   },
 ];
 
@@ -186,11 +195,11 @@ export function checkValues({ fields }: CompatSubject, client: CompatClient): re
   ];
 }
 
-/** The first thing that is wrong. */
+/** The first problem. */
 function checkMetadata(metadata: Json, client: CompatClient): readonly Remark[] {
   if (metadata === null) return [];
   if (!isJsonObject(metadata)) {
-    const wrong = "It is no map, and nothing else is taken.";
+    const wrong = "It is not a map, and nothing else is accepted.";
     return hasWay(client, "metadata-is-a-map") ? [breaks("metadata", wrong)] : [];
   }
   const name = (isWrong: (value: Json, key: string) => boolean): string =>
@@ -200,14 +209,21 @@ function checkMetadata(metadata: Json, client: CompatClient): readonly Remark[] 
       .join(", ");
   const noTexts = name(isNoText);
   if (hasWay(client, "metadata-holds-texts") && noTexts !== "")
-    return [breaks("metadata", `${noTexts} below it is no text, and the whole file is refused.`)];
+    return [breaks("metadata", `${noTexts} in it is not a string, so this client refuses the whole file.`)];
   const nested = name(isNested);
   if (hasWay(client, "metadata-is-flat") && nested !== "")
-    return [note("metadata", `${nested} below it is no text; the specification has only texts there.`)];
+    return [note("metadata", `${nested} in it is not a string; the specification allows only strings.`)];
   if (hasWay(client, "short-description-is-text") && isNoText((metadata["short-description"] ?? "") as Json))
-    return [breaks("metadata", "`short-description` below it is no text, and the whole file is refused.")];
+    return [
+      breaks("metadata", "`short-description` in it is not a string, so this client refuses the whole file."),
+    ];
   const taken = name((value, key) => (key === "name" || key === "description") && !isNested(value));
   if (hasWay(client, "metadata-counts-as-own") && taken !== "")
-    return [breaks("metadata", `${taken} below it is read as the skill's own: nesting is not understood.`)];
+    return [
+      breaks(
+        "metadata",
+        `This client does not understand nesting and reads ${taken} in it as the skill's own key.`,
+      ),
+    ];
   return [];
 }

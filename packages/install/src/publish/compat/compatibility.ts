@@ -1,6 +1,6 @@
 /**
- * `metier compat`: for each known client, which fields of a skill it honours, which it ignores, and what breaks there;
- * after rewriting the skills that someone asks for, if that is wanted, too.
+ * `metier compat`: for each known client, which fields of a skill it honors, which it ignores, and what breaks;
+ * optionally after rewriting the skills.
  */
 import { resolve } from "node:path";
 import { type Diagnostic, openHostCalls } from "@metier/base/diagnostic";
@@ -27,17 +27,17 @@ import {
 import { checkDescription, checkFields, checkName, checkValues } from "./check-keys.ts";
 import { fixCompat } from "./fix-compat.ts";
 
-/** What one client makes of one skill. */
+/** How one client handles one skill. */
 export interface ClientReport {
-  /** As `--client` takes it. */
+  /** As in `--client`. */
   readonly client: string;
   /** The client's name, for people. */
   readonly name: string;
-  /** The version or day that the facts were seen in. */
+  /** The version or day that the facts are from. */
   readonly seen: string;
-  /** Its own source was read, it was watched at work, or only its documentation says so. */
+  /** Its source was read, it was observed, or only its documentation says so. */
   readonly basis: "source" | "run" | "documentation";
-  /** Few use it: the report as a whole heeds it only when it was asked about by name. */
+  /** Few use it: it affects the overall result only if it was named. */
   readonly isRare: boolean;
   /** Nothing breaks. */
   readonly works: boolean;
@@ -47,7 +47,7 @@ export interface ClientReport {
   readonly ignored: readonly string[];
   /** What does not work in this client. */
   readonly breaks: readonly CompatRemark[];
-  /** What is worth knowing although it works. */
+  /** What works but is worth knowing. */
   readonly notes: readonly CompatRemark[];
 }
 
@@ -55,29 +55,29 @@ export interface ClientReport {
 export interface CompatRemark {
   /** A key as written, or `file`, `folder`, `body`. */
   readonly about: string;
-  /** What the client does about it, as a sentence. */
+  /** What the client does, as a sentence. */
   readonly message: string;
 }
 
-/** What each client makes of one skill. */
+/** How each client handles one skill. */
 export interface SkillCompatibility {
-  /** As its manifest says, or else the name of its folder or file. */
+  /** From its manifest, otherwise the name of its folder or file. */
   readonly name: string;
   /** The skill file. */
   readonly path: string;
-  /** One report for each client that was asked about. */
+  /** One report per requested client. */
   readonly clients: readonly ClientReport[];
 }
 
 /** Which clients to check, and whether to fix what can be fixed. */
 export interface CompatibilityOptions {
-  /** Ids of the clients that are asked about, as `codex`. Default: all that are known. */
+  /** Ids of the clients, such as `codex`. Default: all known ones. */
   readonly clients?: readonly string[];
-  /** Rewrite the skill files where nothing is lost. */
+  /** Rewrites the skill files where nothing is lost. */
   readonly fix?: boolean;
-  /** For relative paths. Default: that of the process. */
+  /** For relative paths. Default: the process's. */
   readonly cwd?: string;
-  /** Hears how far it has come, before each skill. */
+  /** Called before each skill, with the progress. */
   onProgress?(step: PublishProgress): unknown;
 }
 
@@ -85,29 +85,28 @@ export interface CompatibilityOptions {
 export interface RewrittenSkill {
   /** The skill file, absolute. */
   readonly path: string;
-  /** What was rewritten, a sentence each. */
+  /** What was rewritten, one sentence each. */
   readonly repairs: readonly string[];
-  /** Lines that went begin with `-`, lines that came with `+`. */
+  /** Removed lines start with `-`, added lines with `+`. */
   readonly diff: readonly string[];
 }
 
-/** What clients make of the skills that were asked about. */
+/** How clients handle the requested skills. */
 export interface CompatibilityReport {
-  /** There is a skill, and nothing breaks in any client that was named; without names, in any that is not rare. */
+  /** There is a skill, and nothing breaks in any named client; without names, in any that is not rare. */
   readonly works: boolean;
-  /** After what `fix` rewrote. */
+  /** After the rewrites of `fix`. */
   readonly skills: readonly SkillCompatibility[];
-  /** Skill files that were rewritten. Empty without `fix`. */
+  /** Rewritten skill files. Empty without `fix`. */
   readonly fixed: readonly RewrittenSkill[];
-  /** About the paths that were asked for. */
+  /** About the requested paths. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 const OPTIONS: OptionKeys<CompatibilityOptions> = { clients: true, onProgress: true, fix: true, cwd: true };
 
 /**
- * `skills`: names and paths. A client that is not known throws `UsageError`, and so does rewriting what is not the user's
- * to edit.
+ * `skills`: names and paths. An unknown client throws `UsageError`, and so does rewriting what the user may not edit.
  */
 export async function checkCompatibility(
   metier: Pick<PublishingHost, "require" | "catalog" | "places">,
@@ -189,10 +188,10 @@ function requireClient(name: string): CompatClient {
   const client = findKnownClient(name);
   if (client && isReader(client)) return client;
   const ids = COMPAT_CLIENTS.filter(({ reading }) => !reading.isRare).map((known) => known.id);
-  throw new UsageError(`How \`${name}\` reads skills is not known here.`, { hint: listKnown(name, ids) });
+  throw new UsageError(`Metier does not know how \`${name}\` reads skills.`, { hint: listKnown(name, ids) });
 }
 
-/** What a lock or the package vouches for would no longer be what it says. */
+/** A lock or the package vouches for it, so it must not change. */
 function requireEditable(
   { file }: SkillCandidate,
   { catalog, places }: Pick<PublishingHost, "catalog" | "places">,
@@ -202,8 +201,8 @@ function requireEditable(
   if (!isLocked && skill?.scope !== "bundled" && !isInside(realPathOr(file), realPathOr(places.store)))
     return;
   const how = skill?.scope === "bundled" ? "bundled" : "installed";
-  throw new UsageError(`\`${file}\` is ${how}; it is not rewritten.`, {
-    hint: "Fix the skill where it is written, or a copy of its folder.",
+  throw new UsageError(`\`${file}\` is ${how}, so it was not rewritten.`, {
+    hint: "Fix the skill at its source, or fix a copy of its folder.",
   });
 }
 
@@ -214,7 +213,7 @@ async function rewrite(candidate: SkillCandidate): Promise<RewrittenSkill | unde
   if (!read.ok || read.notUtf8) return undefined;
   const { text, repairs } = await fixCompat(read.text, candidate);
   if (text === read.text) return undefined;
-  // Someone may have saved the file meanwhile; their version stays.
+  // Someone may have saved the file in the meantime; their version stays.
   const isUnchanged = (): boolean => {
     const now = readBounded(file, MAX_SKILL_BYTES);
     return now.ok && now.text === read.text;

@@ -1,7 +1,7 @@
 /**
- * `metier compat --fix`: rewrites a skill file so that more clients read it, where nothing is lost: first the repairs of
- * `validate --fix`, then keys of ours that have another place which we read as well. Each step is kept only when the file
- * is then read as the same skill.
+ * `metier compat --fix`: rewrites a skill file so that more clients can read it, if nothing is lost: first the repairs
+ * of `validate --fix`, then moves Metier's keys to other places that it also reads. A step is kept only if the file
+ * still reads as the same skill.
  */
 import { isJsonObject, type Json } from "@metier/base/json";
 import {
@@ -30,7 +30,7 @@ interface Reading {
   readonly manifest: SkillManifest;
 }
 
-/** `repairs`: what was rewritten, a sentence each. A file without readable frontmatter stays as it is. */
+/** `repairs`: what was rewritten, one sentence each. A file without readable frontmatter stays unchanged. */
 export async function fixCompat(
   text: string,
   candidate: SkillCandidate,
@@ -54,7 +54,7 @@ async function read(text: string, candidate: SkillCandidate): Promise<Reading | 
   return manifest && parsed.frontmatter && { text, parsed, manifest };
 }
 
-/** The first step that loses nothing. Each leaves fewer keys at the top, or fewer that are spelled in ways of their own. */
+/** The first step that loses nothing. Each leaves fewer keys at the top, or fewer unusual spellings. */
 async function takeStep(
   before: Reading,
 ): Promise<{ readonly reading: Reading; readonly repair: string } | undefined> {
@@ -87,7 +87,7 @@ function* proposeSteps(
   if (text !== undefined) yield { text, repair: `\`${entry.key}\` is now \`${target}\`.` };
 }
 
-/** As one text, as the specification has it there; nothing where a text cannot say it. */
+/** As one string, as the specification requires there; `undefined` if a string cannot express it. */
 function valueBelowMetadata(name: string, manifest: SkillManifest): string | undefined {
   const { version, tags, authors, requires } = manifest;
   if (name === "version") return version;
@@ -112,10 +112,10 @@ function moveBelowMetadata(
   }
   const lines = linesOf(file, home).map(bare);
   const indent = /^( +)\S/.exec(lines[1] ?? "")?.[1];
-  if (home.value !== "" || indent === undefined) return undefined; // In flow style, or without anything below it.
+  if (home.value !== "" || indent === undefined) return undefined; // In flow style, or empty.
   const added = [...lines, ...written.map((line) => `${indent}${line}`)];
   const start = (each: YamlEntry): number => file.yamlStart + each.index;
-  // The later one first, so that the earlier one stands where it stood.
+  // The later one first, so that the earlier one keeps its position.
   const edits = [
     { start: start(home), count: lines.length, lines: added },
     { start: start(entry), count: linesOf(file, entry).length, lines: [] },
@@ -131,7 +131,7 @@ function splitLines(text: string): readonly string[] {
   return text.match(/[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$/g) ?? [];
 }
 
-/** Apart from what was added below `metadata`. */
+/** Except for what was added under `metadata`. */
 function isSameSkill(before: Reading, after: Reading): boolean {
   const { metadata: old, ...rest } = before.manifest;
   const { metadata: now, ...others } = after.manifest;

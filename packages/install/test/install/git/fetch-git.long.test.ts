@@ -202,7 +202,7 @@ verifies("case 108", "without git the fault says how to install it", async () =>
   const fault = await faultFrom("file:///nowhere", { environment: { PATH: temporaryFolder() } });
   expect(fault).toMatchObject({
     code: "git.missing",
-    message: "`git` is not on PATH; it is needed to fetch repositories.",
+    message: "`git` is not on PATH; Metier needs it to fetch repositories.",
   });
   expect(fault.hint).toContain("apt-get install git");
 });

@@ -122,7 +122,7 @@ const REFUSED: Readonly<Record<string, (repository: Repository) => readonly RawE
   "a name that goes up": () => [SKILL, file("..")],
   "a name that goes up, as a folder": (repository) => [SKILL, folder(repository, "..", [file("evil.sh")])],
   "a name with a backslash": () => [SKILL, file("..\\..\\evil.sh")],
-  "a folder of git": (repository) => [SKILL, folder(repository, ".git", [file("config")])],
+  "a git folder": (repository) => [SKILL, folder(repository, ".git", [file("config")])],
   "a folder of git in other letters": (repository) => [SKILL, folder(repository, ".GIT", [file("config")])],
   "a folder of git as Windows may write it": (repository) => [
     SKILL,

@@ -46,7 +46,7 @@ describe("compareContent", () => {
       { path: "b.bin", change: "changed" },
       { path: "large.txt", change: "changed" },
     ]);
-    expect(diff).toContain("+++ b.bin\n(no text, or too large to show; 3 bytes)");
+    expect(diff).toContain("+++ b.bin\n(not text, or too large to show; 3 bytes)");
   });
 
   test("a link counts by where it leads, an executable bit by itself", () => {
@@ -75,7 +75,7 @@ describe("compareContent", () => {
     );
     const shown = diff.split("\n");
     expect(shown.length).toBe(601);
-    expect(shown.at(-1)).toBe("(what is more is not shown)");
+    expect(shown.at(-1)).toBe("(the rest is not shown)");
     expect(shown.find((line) => line.startsWith("+w"))).toHaveLength(402);
   });
 

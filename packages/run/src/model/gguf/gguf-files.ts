@@ -1,6 +1,6 @@
 /**
- * GGUF files on this machine: where people keep them, found within bounds. Only a file that begins with `GGUF` is one, whatever
- * its name says; nothing else of it is read here.
+ * Finds GGUF files on this machine in the usual folders, within limits. Only a file that starts with `GGUF` counts,
+ * whatever its name; nothing else of it is read here.
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -8,7 +8,7 @@ import { isInside, realPathOr } from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 
 export interface GgufFile {
-  /** Without folder and ending: what `gguf:<name>` finds. */
+  /** Without folder and extension: what `gguf:<name>` finds. */
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
@@ -17,15 +17,15 @@ export interface GgufFile {
 interface GgufSearch {
   readonly environment: Environment;
   readonly home: string;
-  /** Files inside it are not the user's own. */
+  /** Files inside it aren't the user's own. */
   readonly project?: string | undefined;
-  /** What the user names: a file or a folder. Only there is looked then. */
+  /** A file or folder that the user named. Then only this is searched. */
   readonly given?: string | undefined;
 }
 
 const MOST_ENTRIES = 5_000;
 const MOST_FILES = 50;
-/** Hugging Face keeps a file four folders down: `models--…/snapshots/<revision>/<file>`. */
+/** Hugging Face stores a file four folders down: `models--…/snapshots/<revision>/<file>`. */
 const MOST_FOLDERS_DOWN = 4;
 
 /** `~/models`, and the folders of LM Studio, llama.cpp, Hugging Face and node-llama-cpp. */
@@ -45,7 +45,7 @@ function listGgufPlaces({ environment, home }: Pick<GgufSearch, "environment" | 
   return [...new Set(places.filter((place): place is string => place?.startsWith("/") === true))];
 }
 
-/** The largest first: that is the one a user bought a disk for. */
+/** Largest first: probably the one the user wants most. */
 export function findGgufFiles(search: GgufSearch): readonly GgufFile[] {
   const { given, project, home } = search;
   const root = project === undefined ? undefined : realPathOr(project);
@@ -92,7 +92,7 @@ function listFolder(folder: string): ReturnType<typeof readFolder> {
   try {
     return readFolder(folder).toSorted((a, b) => a.name.localeCompare(b.name));
   } catch {
-    return []; // Gone, or not for this user.
+    return []; // Missing, or not accessible to this user.
   }
 }
 
@@ -100,14 +100,14 @@ function readFolder(folder: string) {
   return readdirSync(folder, { withFileTypes: true });
 }
 
-/** Not the second part of a split model, not the eyes of one, and not one for embeddings: these answer nothing. */
+/** Not the second part of a split model, not a vision part, and not an embedding model: these can't answer. */
 function isModelName(name: string): boolean {
   if (!/\.gguf$/i.test(name) || /mmproj|embed/i.test(name)) return false;
   const [, part] = /-(\d{5})-of-\d{5}\.gguf$/i.exec(name) ?? [];
   return part === undefined || part === "00001";
 }
 
-/** `undefined`: not there, not a file, or one that does not begin with `GGUF`. */
+/** `undefined`: missing, not a file, or not starting with `GGUF`. */
 export function readGguf(path: string): GgufFile | undefined {
   let file: number | undefined;
   try {
@@ -118,18 +118,18 @@ export function readGguf(path: string): GgufFile | undefined {
       fstatSync(file).isFile() && readSync(file, magic, 0, 4, 0) === 4 && magic.toString("latin1") === "GGUF";
     return isModel ? { name: ggufName(path), path, bytes: size } : undefined;
   } catch {
-    return undefined; // Gone, or not for this user.
+    return undefined; // Missing, or not accessible to this user.
   } finally {
     if (file !== undefined) closeSync(file);
   }
 }
 
-/** Without folder, ending and part number. */
+/** Without folder, extension and part number. */
 export function ggufName(path: string): string {
   return basename(path).replace(/(?:-\d{5}-of-\d{5})?\.gguf$/i, "");
 }
 
-/** Whether the text is a path rather than a name: it has a separator, or the ending. */
+/** Whether the text is a path rather than a name: it has a separator or the extension. */
 export function isGgufPath(text: string): boolean {
   return /[\\/]|\.gguf$/i.test(text) || text.startsWith("~");
 }

@@ -1,7 +1,7 @@
 /**
- * `node-llama-cpp`, which reads GGUF files. It is an optional peer: Metier neither brings nor installs it, and loads it from two
- * places only: the `node_modules` folder that Metier itself is in, and the folder that the user's own config names. So no
- * project that Metier is not installed in can bring code along under that name.
+ * `node-llama-cpp`, which reads GGUF files. It is an optional peer: Metier neither ships nor installs it, and loads it
+ * from only two places: the `node_modules` folder that Metier is in, and the folder that the user's own config names.
+ * So a project that Metier isn't installed in can't inject code under that name.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
@@ -13,16 +13,16 @@ import { fitShape, jsonShape, recordShape, textShape } from "@metier/base/shape"
 import type { ModelRefusal } from "../model-request.ts";
 
 const PACKAGE = "node-llama-cpp";
-/** What was read and tried: the version of its types that is below. */
+/** The tested major version, whose types are below. */
 const MAJOR = "3";
 
 export const INSTALL_ADVICE =
-  "Install it beside Metier: `npm install -g node-llama-cpp` for a global Metier, `npm install node-llama-cpp` for one in a project.";
+  "Install it next to Metier: `npm install -g node-llama-cpp` for a global Metier, `npm install node-llama-cpp` in a project.";
 
 export interface GgufLibrary {
   readonly folder: string;
   readonly version: string;
-  /** The file that is imported. */
+  /** The file to import. */
   readonly entry: string;
 }
 
@@ -36,7 +36,7 @@ export function findGgufLibrary(
     if (library) return checkVersion(library);
     return refused({
       message: `\`package = "${given}"\` is not the absolute path of a folder with the package \`${PACKAGE}\`.`,
-      hint: "Write the folder that has its `package.json`, such as `/opt/llm/node_modules/node-llama-cpp`.",
+      hint: "Set it to the folder that contains its `package.json`, such as `/opt/llm/node_modules/node-llama-cpp`.",
     });
   }
   for (const folder of own === undefined ? [] : foldersBeside(own)) {
@@ -44,12 +44,12 @@ export function findGgufLibrary(
     if (library) return checkVersion(library);
   }
   return refused({
-    message: `GGUF files are read by the package \`${PACKAGE}\`, which is not installed beside Metier.`,
-    hint: `${packageFolder() === undefined ? LEAVE_OUT_OF_BUNDLE : INSTALL_ADVICE} Or set \`package\` in the model's table of your own config to its folder.`,
+    message: `GGUF files need the package \`${PACKAGE}\`, which is not installed next to Metier.`,
+    hint: `${packageFolder() === undefined ? LEAVE_OUT_OF_BUNDLE : INSTALL_ADVICE} Or set \`package\` in the model's table of your config to its folder.`,
   });
 }
 
-/** The `node_modules` folders that the file is in; in a clone of Metier, the one of its workspace. */
+/** The `node_modules` folders that the file is in; in a clone of Metier, its workspace's. */
 function foldersBeside(own: string): readonly string[] {
   const folders: string[] = [];
   for (let folder = dirname(own); folder !== dirname(folder); folder = dirname(folder)) {
@@ -71,11 +71,11 @@ function readLibrary(folder: string): GgufLibrary | undefined {
     const entry = join(folder, entryOf(manifest.exports) ?? manifest.main ?? "index.js");
     return isInside(entry, folder) ? { folder, version: manifest.version, entry } : undefined;
   } catch {
-    return undefined; // Not there, or not a package.
+    return undefined; // Missing, or not a package.
   }
 }
 
-/** The part of `exports` that an `import` takes. */
+/** The part of `exports` that `import` uses. */
 function entryOf(exported: unknown): string | undefined {
   const root = (exported as Readonly<Record<string, unknown>> | undefined)?.["."];
   if (typeof root === "string") return root;
@@ -86,12 +86,12 @@ function entryOf(exported: unknown): string | undefined {
 function checkVersion(library: GgufLibrary): Result<GgufLibrary, ModelRefusal> {
   if (library.version.startsWith(`${MAJOR}.`)) return done(library);
   return refused({
-    message: `\`${library.folder}\` is version ${library.version.slice(0, 40)} of \`${PACKAGE}\`; Metier needs version ${MAJOR}.`,
-    hint: `Install that beside Metier: \`npm install node-llama-cpp@${MAJOR}\`, with \`-g\` for a global Metier.`,
+    message: `\`${library.folder}\` has version ${library.version.slice(0, 40)} of \`${PACKAGE}\`; Metier needs version ${MAJOR}.`,
+    hint: `Install it next to Metier: \`npm install node-llama-cpp@${MAJOR}\`, with \`-g\` for a global Metier.`,
   });
 }
 
-/** Imported once for each file. Throws when its native part does not fit this machine. */
+/** Imported once per file. Throws if its native part doesn't support this machine. */
 export async function loadGgufLibrary({ entry, version }: GgufLibrary): Promise<LlamaModule> {
   const loaded = (await import(
     /* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ pathToFileURL(entry).href
@@ -101,7 +101,7 @@ export async function loadGgufLibrary({ entry, version }: GgufLibrary): Promise<
   throw new Error(`Version ${version} of \`${PACKAGE}\` does not export \`getLlama\` and \`LlamaChat\`.`);
 }
 
-/* What is used of the package, after its type declarations of version 3.22. */
+/* The parts of the package that are used, from its type declarations of version 3.22. */
 interface LlamaModule {
   getLlama(options: {
     readonly build: "never";
@@ -119,7 +119,7 @@ export interface Llama {
   getGrammarFor(type: "json"): Promise<LlamaGrammar>;
 }
 
-/** Only handed back. */
+/** Only passed back. */
 type LlamaGrammar = object;
 
 export interface LlamaModel {

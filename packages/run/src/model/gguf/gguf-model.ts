@@ -1,6 +1,6 @@
 /**
- * A GGUF file as a model of the AI SDK, through node-llama-cpp: text, thoughts and calls are streamed. A conversation that does
- * not fit is a fault that is told; node-llama-cpp would drop its beginning without a word.
+ * A GGUF file as an AI SDK model, through node-llama-cpp: streams text, thoughts and calls. A conversation that is too
+ * long is an error; node-llama-cpp would silently drop its start.
  */
 import { randomUUID } from "node:crypto";
 import type {
@@ -13,9 +13,9 @@ import type { LlamaFunctions, LlamaMessage, LlamaOptions } from "./gguf-library.
 import { readParams, toLlamaFunctions, toLlamaHistory, toLlamaSchema } from "./gguf-prompt.ts";
 import { type GgufStart, type LoadedGguf, useGguf } from "./loaded-gguf.ts";
 
-/** What the text around a call may take. */
+/** Room for the text around a call. */
 const SPARE_TOKENS = 64;
-/** Less room is no room for an answer. */
+/** Less room isn't enough for an answer. */
 const LEAST_ANSWER_TOKENS = 128;
 
 export function createGgufModel(start: GgufStart, name: string): LanguageModelV4 {
@@ -30,7 +30,7 @@ export function createGgufModel(start: GgufStart, name: string): LanguageModelV4
   };
 }
 
-/** What cannot be loaded or does not fit is thrown; once there is a stream, the model is writing. */
+/** Throws if it can't be loaded or doesn't fit; once there is a stream, the model is writing. */
 async function ask(
   start: GgufStart,
   options: LanguageModelV4CallOptions,
@@ -48,10 +48,10 @@ async function ask(
       { highWaterMark: Number.POSITIVE_INFINITY },
     );
     const writer = writable.getWriter();
-    writer.closed.catch(() => stop.abort()); // Nobody reads any more.
+    writer.closed.catch(() => stop.abort()); // Nobody is reading anymore.
     begun.resolve({ stream: readable });
     const tell = (...parts: readonly LanguageModelV4StreamPart[]): void => {
-      for (const part of parts) writer.write(part).catch(() => undefined); // `closed` has told of it.
+      for (const part of parts) writer.write(part).catch(() => undefined); // `closed` has reported it.
     };
     try {
       tell({ type: "stream-start", warnings: [] });
@@ -85,10 +85,10 @@ function fit(
   const most = model.trainContextSize;
   const advice =
     context.contextSize < most
-      ? `raise \`context-tokens\` (the model takes ${most}), or take a shorter conversation`
-      : "take a model with more, or a shorter conversation";
+      ? `raise \`context-tokens\` (the model takes ${most}), or shorten the conversation`
+      : "use a model with a larger context, or shorten the conversation";
   throw new Error(
-    `The request has ${promptTokens} tokens, and the context has ${context.contextSize}: ${advice}.`,
+    `The request has ${promptTokens} tokens, but the context only has ${context.contextSize}: ${advice}.`,
   );
 }
 
@@ -137,7 +137,7 @@ async function write(
   });
 }
 
-/** A request for JSON is held to it, where no tools are offered. */
+/** A request for JSON is constrained to it if no tools are offered. */
 async function grammarFor(
   { llama }: LoadedGguf,
   { responseFormat }: LanguageModelV4CallOptions,
@@ -149,7 +149,7 @@ async function grammarFor(
 
 type Block = "text" | "reasoning";
 
-/** Keeps which block of the stream is open. */
+/** Tracks which block of the stream is open. */
 function createBlocks(): {
   add(kind: Block, delta: string): readonly LanguageModelV4StreamPart[];
   close(): readonly LanguageModelV4StreamPart[];
@@ -180,7 +180,7 @@ function finishOf(reason: string): Finish["finishReason"]["unified"] {
   return reason === "maxTokens" ? "length" : "stop";
 }
 
-/** Of the prompt, only what the context does not hold yet is evaluated. */
+/** Only the part of the prompt that isn't in the context yet is evaluated. */
 function countUsage(promptTokens: number, evaluated: number, written: number): Finish["usage"] {
   const fresh = Math.min(Math.max(evaluated, 0), promptTokens);
   return {
@@ -194,7 +194,7 @@ function countUsage(promptTokens: number, evaluated: number, written: number): F
   };
 }
 
-/** The package takes `undefined` for a value of its own. */
+/** The package treats `undefined` as a value. */
 function definedOnly<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),

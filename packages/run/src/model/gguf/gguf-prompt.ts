@@ -1,14 +1,14 @@
 /**
- * A request of the AI SDK in the form of node-llama-cpp: a history where a model's turn holds its calls with their results, and
- * functions with the part of JSON Schema that a grammar can hold a model to. There every property is required, so one
- * that is optional may be `null`, which `readParams` takes out again.
+ * An AI SDK request in node-llama-cpp's form: a history in which a model's turn has its calls with their results, and
+ * functions with the part of JSON Schema that a grammar can enforce. There, every property is required, so optional
+ * ones may be `null`, which `readParams` removes again.
  */
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { isJsonObject } from "@metier/base/json";
 import { recordMessages, systemText } from "../messages.ts";
 import type { LlamaCall, LlamaFunctions, LlamaMessage, LlamaSchema } from "./gguf-library.ts";
 
-/** Ends with the model's turn that is to be written. */
+/** Ends with the model's turn to be written. */
 export function toLlamaHistory(prompt: LanguageModelV4CallOptions["prompt"]): readonly LlamaMessage[] {
   const system = systemText(prompt);
   const history: LlamaMessage[] = system === undefined ? [] : [{ type: "system", text: system }];
@@ -68,7 +68,7 @@ function toParams(schema: unknown): LlamaSchema | undefined {
   return toLlamaSchema(schema);
 }
 
-/** What a grammar cannot say (`$ref`, lengths, patterns) is left to Metier's own check of the call. */
+/** What a grammar can't express (`$ref`, lengths, patterns) is left to Metier's own check of the call. */
 export function toLlamaSchema(schema: unknown, depth = 0): LlamaSchema {
   if (!isJsonObject(schema) || depth > MOST_DEPTH) return ANYTHING;
   const { type, const: only, enum: values, description } = schema;
@@ -134,7 +134,7 @@ function isPlain(value: unknown): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** What the model wrote for a call, without the `null`s that stand for properties it left out. */
+/** What the model wrote for a call, without the `null`s of omitted properties. */
 export function readParams(params: unknown, schema: unknown): unknown {
   if (Array.isArray(params)) {
     const { items } = (isJsonObject(schema) ? schema : {}) as LlamaSchema;

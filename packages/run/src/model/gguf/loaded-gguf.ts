@@ -1,6 +1,6 @@
 /**
- * A GGUF file in memory: loaded by the first request that needs it, shared by all runs of this process, asked by one at a time,
- * and let go when nobody has asked for a while. Loading can take minutes and most of the memory.
+ * A GGUF file in memory: loaded by the first request, shared by all runs of this process, used by one at a time, and
+ * released after a while without requests. Loading can take minutes and most of the memory.
  */
 import { realPathOr } from "@metier/base/places";
 import { cleanLine } from "@metier/base/text";
@@ -17,7 +17,7 @@ import {
 export interface GgufStart {
   readonly library: GgufLibrary;
   readonly path: string;
-  /** The most context; never more than the model has. */
+  /** The largest context; never more than the model has. */
   readonly contextTokens: number;
 }
 
@@ -33,17 +33,17 @@ const IDLE_MS = 5 * 60_000;
 
 interface Kept {
   readonly loaded: Promise<LoadedGguf>;
-  /** Ends when whoever asked last is done. */
+  /** Resolves when the latest request is done. */
   last: Promise<unknown>;
   users: number;
   idle?: NodeJS.Timeout;
 }
 
 const kept = new Map<string, Kept>();
-/** One for each copy of the package: it holds the graphics card. */
+/** One per copy of the package: it holds the graphics card. */
 const engines = new Map<string, Promise<{ readonly llama: Llama; readonly said: string[] }>>();
 
-/** Waits for those who asked before. Whatever fails, in loading or in `use`, is thrown. */
+/** Waits for earlier requests. Throws any error from loading or `use`. */
 export async function useGguf<Answer>(
   start: GgufStart,
   signal: AbortSignal | undefined,
@@ -57,7 +57,7 @@ export async function useGguf<Answer>(
     signal?.throwIfAborted();
     return use(await entry.loaded);
   });
-  entry.last = turn.catch(() => undefined); // Thrown to whoever asked; the next one is asked all the same.
+  entry.last = turn.catch(() => undefined); // Thrown to whoever asked; the next request proceeds anyway.
   try {
     return await turn;
   } finally {
@@ -69,7 +69,7 @@ export async function useGguf<Answer>(
 function keep(key: string, start: GgufStart): Kept {
   const loaded = load(start);
   const entry: Kept = { loaded, last: Promise.resolve(), users: 0 };
-  loaded.catch(() => kept.delete(key)); // Tried again next time: memory may be free by then.
+  loaded.catch(() => kept.delete(key)); // Retried next time: memory may be free by then.
   kept.set(key, entry);
   return entry;
 }
@@ -104,7 +104,7 @@ async function load({ library, path, contextTokens }: GgufStart): Promise<Loaded
   }
 }
 
-/** Nothing is compiled and nothing is downloaded: only what the package brought is used. What it logs is kept for a fault. */
+/** Compiles and downloads nothing: only what the package includes is used. Its log is kept for error messages. */
 async function startEngine(
   getLlama: Awaited<ReturnType<typeof loadGgufLibrary>>["getLlama"],
 ): Promise<{ readonly llama: Llama; readonly said: string[] }> {

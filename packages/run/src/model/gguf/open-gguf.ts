@@ -1,4 +1,6 @@
-/** From a table of the config, or `gguf:<path or name>`, to the model: its file and its package are looked for, and refused by name. */
+/**
+ * Opens a model from a config table or `gguf:<path or name>`: finds its file and package, and names what is missing.
+ */
 import { homedir } from "node:os";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { expandPath } from "@metier/base/places";
@@ -13,7 +15,7 @@ const USUAL_CONTEXT = 32_768;
 
 type Asked = Pick<ModelRequest, "environment" | "home">;
 
-/** Nothing is loaded before the model is asked something. */
+/** Loads nothing before the model is asked. */
 export async function openGguf(
   config: ModelConfig,
   where: string,
@@ -51,19 +53,19 @@ function findFile(
   { environment, home = homedir() }: Asked,
 ): Result<{ readonly path: string; readonly name: string }, ModelRefusal> {
   if (path !== undefined) {
-    // The call's own word is absolute already.
+    // The call's own path is already absolute.
     const absolute = expandPath(path, home, "/");
     const file = /^[~/]|^[a-z]:/i.test(path) ? readGguf(absolute) : undefined;
     if (file) return done({ path: absolute, name: model ?? file.name });
     return refused({
-      message: `\`${path}\` is not the absolute path of a GGUF file that you can read.`,
-      hint: `Correct \`${where}.path\`, or what you wrote after \`gguf:\`. \`metier init\` lists the files it finds.`,
+      message: `\`${path}\` is not the absolute path of a readable GGUF file.`,
+      hint: `Correct \`${where}.path\`, or the path after \`gguf:\`. \`metier init\` lists the files it finds.`,
     });
   }
   if (model === undefined || isGgufPath(model)) {
     return refused({
-      message: `\`[${where}]\` names no GGUF file.`,
-      hint: "Set `path` to the file, in your own config.",
+      message: `\`[${where}]\` does not name a GGUF file.`,
+      hint: "Set `path` to the file in your config.",
     });
   }
   const files = findGgufFiles({ environment, home });
@@ -72,7 +74,7 @@ function findFile(
   const names = files.map(({ name }) => name);
   const near = nearestNames(model, names);
   return refused({
-    message: `No GGUF file named \`${model}\` is in the usual folders.`,
+    message: `No GGUF file called \`${model}\` is in the usual folders.`,
     hint:
       near.length > 0 ? `Did you mean ${showNames(near)}?` : "Write its path: `gguf:/path/to/model.gguf`.",
   });

@@ -1,6 +1,6 @@
 /**
- * The hooks of a run at work: commands of its skill, in its sandbox, asked before and after its tool calls and at its end.
- * One that cannot be asked before a call blocks it; afterwards a fault is reported. Never throws.
+ * Runs a run's hooks: commands of its skill, in its sandbox, before and after its tool calls and at its end. A hook
+ * that can't run before a call blocks it; afterwards, the error is reported. Never throws.
  */
 import { join } from "node:path";
 import { presentFields } from "@metier/base/json";
@@ -32,19 +32,19 @@ const MAX_OUTPUT_BYTES = 256 * 1024;
 /** How often the hooks at the end may send the model back to work. */
 const MOST_TIMES = 3;
 
-/** Why a call is not carried out; `undefined`: it is. */
+/** Why a call isn't carried out; `undefined`: it is. */
 export async function beforeTool(call: HookedCall, live: LiveRun): Promise<string | undefined> {
   const { tool, callId, input } = call;
   for (const hook of hooksFor(live, "pre-tool", tool)) {
     const verdict = await ask(hook, { tool, callId, input }, call, live);
     if (verdict.outcome === "allow") continue;
-    const what = verdict.outcome === "block" ? "blocked it" : "could not be asked";
+    const what = verdict.outcome === "block" ? "blocked it" : "could not be run";
     return `a \`pre-tool\` hook ${what}: ${verdict.reason}`;
   }
   return undefined;
 }
 
-/** `blocked`: the answer is kept from the model, and why. `notes`: what it is told beside it. */
+/** `blocked`: why the result is withheld from the model. `notes`: what it is told in addition. */
 export async function afterTool(
   call: HookedCall,
   output: ToolOutput,
@@ -62,7 +62,7 @@ export async function afterTool(
 
 /**
  * What the `stop` hooks make of an answer: one that blocks sends the model back to work, with its reason as the next
- * message. Bounded: by a number of times, and by the limits of the run.
+ * message. Limited by a number of times and by the run's limits.
  */
 export async function askStopHooks(
   live: LiveRun,
@@ -79,7 +79,7 @@ export async function askStopHooks(
     const messages = [...outcome.messages, { role: "user" as const, content: reason }];
     return { goesOn: true, outcome: { ...outcome, messages } };
   }
-  tell(live, "hook.stop-overruled", `A \`stop\` hook wants the run to go on, but it ends: ${why}.`);
+  tell(live, "hook.stop-overruled", `A \`stop\` hook asked the run to continue, but it ends: ${why}.`);
   return { goesOn: false, outcome };
 }
 
@@ -90,7 +90,7 @@ interface StopRecord {
   readonly folder?: string;
 }
 
-/** In a durable run the verdict on one answer is recorded, and holds in every process. */
+/** In a durable run, the verdict on an answer is recorded and applies in every process. */
 async function askOnce(
   live: LiveRun,
   continued: number,
@@ -103,7 +103,11 @@ async function askOnce(
   const known = steps.find(name) as StopRecord | undefined;
   if (known !== undefined) return known.reason;
   if (isInDoubt(steps, name)) {
-    tell(live, "hook.failed", "The process ended while a `stop` hook acted; it was not asked again.");
+    tell(
+      live,
+      "hook.failed",
+      "The process ended while a `stop` hook was running; the hook was not run again.",
+    );
     return undefined;
   }
   durable.acting = beginActing(name);
@@ -115,7 +119,7 @@ async function askOnce(
   return reason;
 }
 
-/** Why the run is to go on, in words for the model; `undefined`: it may end. */
+/** Why the run should continue, in words for the model; `undefined`: it may end. */
 async function askEach(
   hooks: readonly RunHook[],
   live: LiveRun,
@@ -139,10 +143,10 @@ function whyEnd(
   continued: number,
 ): string | undefined {
   const { maxIterations } = context.limits;
-  if (continued === MOST_TIMES) return `it has gone on ${MOST_TIMES} times already`;
-  if (iterations >= maxIterations) return `its ${maxIterations} steps are used`;
+  if (continued === MOST_TIMES) return `it already continued ${MOST_TIMES} times`;
+  if (iterations >= maxIterations) return `it used its ${maxIterations} steps`;
   const reached = stop.reached();
-  return reached && `its limit of ${reached.limit} is reached`;
+  return reached && `it reached its limit of ${reached.limit}`;
 }
 
 function hooksFor({ context: { hooks } }: LiveRun, event: HookEvent, tool?: string): readonly RunHook[] {
@@ -169,7 +173,7 @@ async function ask(
     durationMs: Math.round(performance.now() - startedAt),
   });
   if (verdict.outcome === "fault" && hook.event !== "pre-tool") {
-    tell(live, "hook.failed", `A \`${hook.event}\` hook could not be carried out: ${verdict.reason}.`);
+    tell(live, "hook.failed", `A \`${hook.event}\` hook could not be run: ${verdict.reason}.`);
   }
   return verdict;
 }
@@ -189,7 +193,8 @@ async function askHook(
   if ("fault" in hook) return failed(hook.fault);
   const { command, event, timeoutMs } = hook;
   if (sandbox === undefined) return failed("no sandbox works here; see `metier doctor`");
-  if (!sandbox.runsPrograms) return failed(`\`${sandbox.backend}\` runs no programs; see \`metier doctor\``);
+  if (!sandbox.runsPrograms)
+    return failed(`\`${sandbox.backend}\` cannot run programs; see \`metier doctor\``);
   const argv = typeof command === "string" ? ["sh", "-c", command] : locate(command, world.skillDir);
   if (argv === undefined) return failed(`the skill has no folder, so it has no \`${command[0]}\``);
   try {
@@ -202,7 +207,7 @@ async function askHook(
       limits: { timeoutMs, maxOutputBytes: MAX_OUTPUT_BYTES },
       signal,
     });
-    const { stdout, stderr } = outcome; // Without secrets before anything is cut, so that no half of one is left.
+    const { stdout, stderr } = outcome; // Redacted before anything is cut, so that no half of a secret remains.
     const { redactor } = run;
     const clean = { ...outcome, stdout: redactor.redact(stdout), stderr: redactor.redact(stderr) };
     return readVerdict(event, clean, timeoutMs);
@@ -211,7 +216,7 @@ async function askHook(
   }
 }
 
-/** A relative path is one in the skill's folder; a bare name is looked up inside the sandbox. */
+/** A relative path is in the skill's folder; a bare name is looked up inside the sandbox. */
 function locate(
   [program = "", ...words]: readonly string[],
   skillDir: string | undefined,

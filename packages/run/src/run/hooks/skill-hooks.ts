@@ -1,6 +1,4 @@
-/**
- * The hooks of a skill: which of them its run has, what one reads from its standard input, and what its answer means.
- */
+/** A skill's hooks: which of them its run has, what a hook reads from stdin, and what its answer means. */
 import { resolve } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
@@ -14,21 +12,21 @@ import type { DecidedRun, RunContext, RunGiven } from "../run-context.ts";
 import { programTools } from "../run-request.ts";
 
 export type RunHook = SkillHook & {
-  /** Whether it is asked about calls of this tool. */
+  /** Whether it runs for calls of this tool. */
   isFor(tool: string): boolean;
 };
 
 interface FoundHooks {
   readonly hooks: readonly RunHook[];
-  /** What of them names no tool; what cannot be read was said when the skill was checked. */
+  /** Names that aren't tools; unreadable hooks were reported when the skill was checked. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 const NONE: FoundHooks = { hooks: [], diagnostics: [] };
 
 /**
- * The hooks that a run has: those its own skill declares, once the skill is trusted. Nobody else's. `brought`: names of the
- * tools that the skill brings.
+ * A run's hooks: those its own skill declares, if the skill is trusted. Nobody else's. `brought`: names of the tools
+ * that the skill provides.
  */
 export function findHooks(
   { prepared: { skill, trust }, place }: DecidedRun,
@@ -55,20 +53,20 @@ export function findHooks(
   return { hooks: withMatchers, diagnostics };
 }
 
-/** What a hook is asked about, in the words that the run's model has seen: secrets are taken out. */
+/** The subject of a hook, as the run's model saw it: without secrets. */
 export interface HookSubject {
   readonly tool?: string;
   readonly callId?: string;
   readonly input?: ToolInput;
-  /** Of the tool, or at the end the answer of the model. */
+  /** The tool's result or, at the end, the model's answer. */
   readonly output?: ToolOutput;
-  /** At the end: how often a hook has made the run go on. */
+  /** At the end: how often a hook has made the run continue. */
   readonly continued?: number;
 }
 
 const VERSION = 1;
 
-/** What a hook reads from its standard input: one JSON object, with Claude Code's names beside ours where it expects them. */
+/** What a hook reads from stdin: one JSON object, with Claude Code's names next to ours where it expects them. */
 export function hookInput(
   { event, isClaude }: Pick<SkillHook, "event" | "isClaude">,
   { subject: { skill }, runId }: RunContext,
@@ -115,20 +113,20 @@ function claudeInput(
 }
 
 export type HookVerdict =
-  /** `note`: what the model is told beside the tool's answer. */
+  /** `note`: what the model is told in addition to the tool's result. */
   | { readonly outcome: "allow"; readonly note?: string }
   | { readonly outcome: "block" | "fault"; readonly reason: string };
 
-/** With this exit code a hook blocks, and says why on standard error. */
+/** With this exit code a hook blocks, and gives the reason on stderr. */
 const BLOCKING_CODE = 2;
 const MAX_REASON = 2_000;
 const MAX_NOTE = 20_000;
 const NO_REASON = "it gave no reason";
 
-/** Of Claude Code's answers, those that would change a call: it is blocked rather than carried out unchanged. */
+/** Claude Code answers that would change a call: it is blocked rather than carried out unchanged. */
 const UNSUPPORTED = ["updatedInput", "updatedToolOutput", "updatedMCPToolOutput"];
 
-/** What a hook decided, read from how its command ended. Whatever is no clear answer is a fault, never an agreement. */
+/** A hook's decision, from how its command ended. Anything unclear is an error, never an approval. */
 export function readVerdict(event: HookEvent, outcome: CommandOutcome, timeoutMs: number): HookVerdict {
   const fault = whyNoAnswer(outcome, timeoutMs);
   if (fault !== undefined) return failed(fault);
@@ -136,7 +134,7 @@ export function readVerdict(event: HookEvent, outcome: CommandOutcome, timeoutMs
   const text = outcome.stdout.trim();
   if (text === "") return { outcome: "allow" };
   const answer = parseMap(text);
-  return answer ? readAnswer(event, answer) : failed(`its output is no JSON object: ${showValue(text)}`);
+  return answer ? readAnswer(event, answer) : failed(`its output is not a JSON object: ${showValue(text)}`);
 }
 
 export function failed(reason: string): HookVerdict {
@@ -149,21 +147,21 @@ function blocked(reason: Json | undefined): HookVerdict {
 
 function whyNoAnswer(outcome: CommandOutcome, timeoutMs: number): string | undefined {
   const { ended, exitCode = 0, stderr, droppedBytes, reason } = outcome;
-  if (ended === "timeout") return `it did not end within ${timeoutMs / 1000} seconds`;
-  if (ended === "cancelled") return "the run was stopped meanwhile";
+  if (ended === "timeout") return `it timed out after ${timeoutMs / 1000} s`;
+  if (ended === "cancelled") return "the run was stopped";
   if (ended === "refused" || ended === "limit") return reason ?? `it was ${ended}`;
-  if (ended === "signalled") return `it was ended by ${outcome.signal ?? "a signal"}`;
-  if (droppedBytes > 0) return `it wrote ${droppedBytes} bytes more than are read`;
+  if (ended === "signalled") return `it was killed by ${outcome.signal ?? "a signal"}`;
+  if (droppedBytes > 0) return `it wrote ${droppedBytes} bytes more than the limit`;
   if (exitCode === 0 || exitCode === BLOCKING_CODE) return undefined;
   const said = stderr.trim();
-  return `it ended with exit code ${exitCode}${said && `: ${said}`}`;
+  return `it exited with code ${exitCode}${said && `: ${said}`}`;
 }
 
 function readAnswer(event: HookEvent, answer: JsonObject): HookVerdict {
   const specific = isJsonObject(answer.hookSpecificOutput) ? answer.hookSpecificOutput : {};
   const unsupported = UNSUPPORTED.find((key) => key in answer || key in specific);
   if (unsupported !== undefined) return failed(`it answered with \`${unsupported}\`, which is not supported`);
-  // Claude Code ends its session with this: at the end of a run that is an agreement.
+  // Claude Code ends its session with this: at the end of a run, that is an approval.
   if (answer.continue === false) {
     return event === "stop" ? { outcome: "allow" } : blocked(answer.stopReason ?? answer.reason);
   }
@@ -172,10 +170,10 @@ function readAnswer(event: HookEvent, answer: JsonObject): HookVerdict {
     return blocked(specific.permissionDecisionReason ?? answer.reason);
   }
   if (decision !== undefined && decision !== "allow" && decision !== "approve") {
-    return failed(`it answered with the decision ${showValue(decision)}; there are \`block\` and \`allow\``);
+    return failed(`its decision is ${showValue(decision)}; it must be \`block\` or \`allow\``);
   }
   const note = answer.note ?? answer.additionalContext ?? specific.additionalContext ?? "";
-  if (typeof note !== "string") return failed(`its \`note\` is no text: ${showValue(note)}`);
+  if (typeof note !== "string") return failed(`its \`note\` is not a string: ${showValue(note)}`);
   const tidied = tidy(note, MAX_NOTE);
   return tidied === "" ? { outcome: "allow" } : { outcome: "allow", note: tidied };
 }

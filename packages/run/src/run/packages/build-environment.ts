@@ -1,6 +1,6 @@
 /**
- * Installs the packages of a plan in a sandbox that sees the plan's files and reaches the registry, and nothing else.
- * Bounded in time and size; failures are values.
+ * Installs a plan's packages in a sandbox that only sees the plan's files and reaches the registry. Limited in time and
+ * size; failures are values.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -27,14 +27,14 @@ interface BuildOrder {
   readonly plan: EnvironmentPlan;
   readonly installation: Installation;
   readonly sandbox: Sandbox;
-  /** Where the packages are to be: `environmentFolder`. */
+  /** Where the packages go: `environmentFolder`. */
   readonly folder: string;
   readonly places: Places;
   readonly signal?: AbortSignal | undefined;
   readonly addresses?: AddressBook;
 }
 
-/** A refusal is what went wrong, in one sentence, and below it what the installer said last. */
+/** The refusal says what went wrong, in one sentence, followed by the installer's last output. */
 type BuildOutcome = Result<undefined, string>;
 
 const MINUTE = 60_000;
@@ -54,7 +54,7 @@ export async function buildEnvironment(order: BuildOrder): Promise<BuildOutcome>
     building = makeBuildFolder(order.places);
     return await buildIn(building, order);
   } catch (fault) {
-    // The disk is full, or the cache cannot be written: the skill can do without.
+    // The disk is full, or the cache isn't writable: the skill can do without.
     return refused(`${(fault as Error).message}.`);
   } finally {
     if (building !== undefined) discard(building);
@@ -68,7 +68,7 @@ async function buildIn(building: string, order: BuildOrder): Promise<BuildOutcom
   const fault = describeFault(outcome);
   if (fault !== undefined) return refused([fault, said].filter(Boolean).join("\n"));
   const result = join(building, RESULT[plan.kind]);
-  mkdirSync(result, { recursive: true, mode: 0o700 }); // Where no package is for this machine there is none.
+  mkdirSync(result, { recursive: true, mode: 0o700 }); // If no package supports this machine, there is none.
   keepEnvironment(result, folder);
   return done(undefined);
 }
@@ -116,13 +116,13 @@ async function install(
 }
 
 function describeFault({ ended, exitCode, reason }: CommandOutcome): string | undefined {
-  if (ended === "exited") return exitCode === 0 ? undefined : `The installer ended with ${exitCode}.`;
-  if (ended === "timeout") return `The installer took longer than ${TIMEOUT_MS / MINUTE} minutes.`;
+  if (ended === "exited") return exitCode === 0 ? undefined : `The installer exited with code ${exitCode}.`;
+  if (ended === "timeout") return `The installer timed out after ${TIMEOUT_MS / MINUTE} min.`;
   if (ended === "cancelled") return "The installation was cancelled.";
-  return reason ?? "The installer was ended by a signal.";
+  return reason ?? "The installer was killed by a signal.";
 }
 
-/** Raise when the same lock makes another environment. */
+/** Increase when the same lock produces a different environment. */
 const FORMAT = 1;
 const BUILDING = "building-";
 const HOUR = 60 * 60_000;
@@ -130,24 +130,24 @@ const DAY = 24 * HOUR;
 const BUILDING_ENDS_AFTER_MS = 2 * HOUR;
 const UNUSED_AFTER_MS = 90 * DAY;
 
-/** Where the packages of a plan are, or will be. */
+/** Where a plan's packages are, or will be. */
 export function environmentFolder(places: Places, plan: EnvironmentPlan, runtime: string): string {
   const identity = JSON.stringify([FORMAT, plan.kind, runtime, plan.files]);
   return join(cacheFolder(places), digestBytes(identity).replace(/^sha256:/, ""));
 }
 
-/** Whether the packages are there; noted as a use of them. */
+/** Whether the packages exist; also marks them as used. */
 export function useEnvironment(folder: string): boolean {
   try {
     const now = new Date();
     utimesSync(folder, now, now);
     return true;
   } catch {
-    return statSync(folder, { throwIfNoEntry: false }) !== undefined; // There, though not ours to touch.
+    return statSync(folder, { throwIfNoEntry: false }) !== undefined; // It exists, but we can't touch it.
   }
 }
 
-/** A new folder, by its real path, that nothing but one installation writes to. */
+/** A new folder, by its real path, that only one installation writes to. */
 export function makeBuildFolder(places: Places): string {
   const cache = cacheFolder(places);
   mkdirSync(cache, { recursive: true, mode: 0o700 });
@@ -157,7 +157,7 @@ export function makeBuildFolder(places: Places): string {
   return folder;
 }
 
-/** A folder of that name is another installation of the same packages that was faster. */
+/** If the folder exists, another installation of the same packages was faster. */
 export function keepEnvironment(built: string, folder: string): void {
   try {
     renameSync(built, folder);
@@ -168,9 +168,9 @@ export function keepEnvironment(built: string, folder: string): void {
 }
 
 /**
- * Where installed packages are kept: a folder for each environment, named after all that decides what is in it. A folder
- * appears there whole, by a rename: what a killed installation leaves is never used, and of several at the same time the
- * first one counts. What nobody used for long is removed.
+ * Where installed packages are kept: one folder per environment, named after everything that determines its content. It
+ * appears complete, through a rename: leftovers of a killed installation are never used, and of several installations
+ * the first wins. Long-unused folders are removed.
  */
 function discard(folder: string): void {
   try {

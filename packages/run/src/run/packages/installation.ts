@@ -1,6 +1,6 @@
 /**
- * How each kind of environment is installed: the command, what it sees of the machine and which registry it reaches. No
- * script of any package is run: npm is told so, and pip takes only wheels, which have none.
+ * How each kind of environment is installed: the command, what it sees of the machine, and which registry it reaches.
+ * No package script runs: npm is told so, and pip accepts only wheels, which have none.
  */
 import { existsSync, mkdtempSync, realpathSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,9 +22,9 @@ interface InstallerHost {
 }
 
 export interface Installation {
-  /** Started in the folder it may write to, where the plan's files are. */
+  /** Started in the folder it may write to, which has the plan's files. */
   command(folder: string): readonly string[];
-  /** Seen read-only beside that folder. */
+  /** Readable in addition to that folder. */
   readonly readable: readonly string[];
   readonly registry: Registry;
 }
@@ -35,13 +35,16 @@ export interface InstallationFault {
   readonly hint: string;
 }
 
-/** The folder that an installation leaves its packages in, which is also the name they have in the skill's folder. */
+/** The folder that an installation leaves its packages in, which is also their name in the skill's folder. */
 export const RESULT: Readonly<Record<EnvironmentKind, string>> = {
   node: "node_modules",
   python: "python_modules",
 };
 
-/** What this machine trusts, where a sandbox sees it. npm and pip bring lists of their own, without a company's. */
+/**
+ * What this machine trusts, where a sandbox sees it. npm and pip have their own lists, without a company's
+ * certificates.
+ */
 const CERTIFICATES = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"].find((path) =>
   existsSync(path),
 );
@@ -53,7 +56,7 @@ export function describeInstallation(
   return plan.kind === "node" ? describeNode(plan, host) : describePython(host);
 }
 
-/** What the packages are for; those for one do not fit another. `undefined` where it is not there. */
+/** What the packages are built for; they don't fit anything else. `undefined` if it isn't there. */
 export async function runtimeOf(kind: EnvironmentKind, sandbox: Sandbox): Promise<string | undefined> {
   if (kind === "python") return (await findPython(sandbox))?.build;
   const [major = ""] = process.versions.node.split(".");
@@ -66,14 +69,14 @@ async function describeNode(
 ): Promise<Result<Installation, InstallationFault>> {
   const npm = findNpm(environment);
   if (npm === undefined) {
-    const hint = "Install npm, which comes with Node, so that `npm` is on your PATH.";
-    return refused(notBuilt("npm is not found.", hint));
+    const hint = "Install npm, which comes with Node, and make sure it is on your PATH.";
+    return refused(notBuilt("npm was not found.", hint));
   }
   const address = config.environments.nodeRegistry ?? (await askNpmForRegistry(npm, places, environment));
   const registry = nodeRegistry(address ?? "");
   if (registry === undefined) {
     const hint = 'Set one in your config: `[environments]` `node-registry = "https://…"`.';
-    const message = "npm names no registry that can be reached without a user name and password.";
+    const message = "npm has no registry that works without a user name and password.";
     return refused(notBuilt(message, hint));
   }
   const foreign = findForeignPackage(plan, registry, await askNpmForDefault(npm));
@@ -81,7 +84,7 @@ async function describeNode(
     return refused({
       code: "environment.source",
       message: `\`${foreign.name}\` comes from \`${foreign.url}\`, not from the registry \`${registry.url}\`.`,
-      hint: "Use packages of the registry alone, or set `environments.node-registry` to the one you mean.",
+      hint: "Use only packages from that registry, or set `environments.node-registry` to the right one.",
     });
   }
   return done({
@@ -104,12 +107,12 @@ async function describePython({
   const python = await findPython(sandbox);
   if (!python?.hasPip) {
     const hint =
-      'Install it (`apt-get install python3-pip`), or name a Python that has it in `[sandbox]` `programs = ["…"]`.';
-    return refused(notBuilt("the Python that sandboxed commands find has no pip.", hint));
+      'Install it (`apt-get install python3-pip`), or set a Python that has it in `[sandbox]` `programs = ["…"]`.';
+    return refused(notBuilt("the Python in the sandbox has no pip.", hint));
   }
   const registry = pythonIndex(config.environments);
   const { protocol, host } = new URL(registry.url);
-  // pip wants to be told that an index without TLS is meant; with TLS this would switch its check off.
+  // pip must be told that an index without TLS is intended; with TLS, this would disable its check.
   const trusted = protocol === "http:" ? [`--trusted-host=${host}`] : [];
   return done({
     command: (folder) => [
@@ -129,7 +132,7 @@ export function notBuilt(message: string, hint: string): InstallationFault {
 }
 
 interface Python {
-  /** As in `3.11 linux-x86_64`: packages for one do not fit another. */
+  /** As in `3.11 linux-x86_64`: packages for one don't fit another. */
   readonly build: string;
   readonly hasPip: boolean;
 }
@@ -142,10 +145,10 @@ const QUESTION = [
 
 const LIMITS = { timeoutMs: 20_000, maxOutputBytes: 4096 };
 
-/** A sandbox does not change while we run. */
+/** A sandbox doesn't change while we run. */
 const known = new WeakMap<Sandbox, Promise<Python | undefined>>();
 
-/** `undefined` where commands find no `python3`. */
+/** `undefined` if commands find no `python3`. */
 export function findPython(sandbox: Sandbox): Promise<Python | undefined> {
   const asked = known.get(sandbox) ?? askPython(sandbox);
   known.set(sandbox, asked);
@@ -173,16 +176,16 @@ async function askPython(sandbox: Sandbox): Promise<Python | undefined> {
 }
 
 const PYPI = "https://pypi.org/simple";
-/** PyPI lists packages on one host and keeps them on another. */
+/** PyPI lists packages on one host and stores them on another. */
 const PYPI_FILES = "files.pythonhosted.org";
 
-/** Where the packages of a skill come from: the index of Python packages, and whether a lock file keeps to npm's registry. */
+/** Where a skill's packages come from: the Python package index, and whether a lock file stays with npm's registry. */
 export function pythonIndex({ pythonIndex: url }: EnvironmentsConfig): Registry {
   if (url === undefined) return { url: PYPI, network: [new URL(PYPI).host, PYPI_FILES] };
   return { url, network: [new URL(url).host] };
 }
 
-/** The first package that npm would fetch from somewhere else. For `usual`, npm's own default, it asks the registry. */
+/** The first package that npm would fetch from elsewhere. For `usual`, npm's own default, it asks the registry. */
 export function findForeignPackage(
   { packages }: EnvironmentPlan,
   { url }: Registry,

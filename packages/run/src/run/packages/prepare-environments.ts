@@ -1,6 +1,6 @@
 /**
- * What a skill wants to have installed: system packages are looked for; of locked Python and Node packages it is said whether
- * they are there, and where they may be, they are installed. What cannot be done is a diagnostic; the skill goes on without.
+ * What a skill needs installed: checks system packages, reports whether locked Python and Node packages are installed
+ * and, if allowed, installs them. What can't be done is a diagnostic; the skill continues without.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -36,12 +36,12 @@ export interface EnvironmentRequest {
   readonly config: Config;
   readonly places: Places;
   readonly environment: Environment;
-  /** Absent where none holds: then nothing is installed. */
+  /** Absent if none is suitable: then nothing is installed. */
   readonly sandbox?: Sandbox | undefined;
-  /** `false`: only to see what is there. */
+  /** `false`: only check. */
   readonly build: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Hears of what takes long, in one line each. */
+  /** Receives slow steps, one line each. */
   readonly onProgress?: ((message: string) => unknown) | undefined;
   /** For tests, which talk to loopback. */
   readonly addresses?: AddressBook;
@@ -55,12 +55,12 @@ export interface EnvironmentState {
   readonly lock: string;
   /** The names of the locked packages, sorted. */
   readonly packages: readonly string[];
-  /** `ready`: installed; `absent`: not, and a diagnostic may say why. */
+  /** `ready`: installed; `absent`: not installed, and a diagnostic may say why. */
   readonly status: "ready" | "absent";
 }
 
 export interface PreparedEnvironments {
-  /** What the processes of the skill are to see. */
+  /** What the skill's processes should see. */
   readonly placed: readonly PlacedFolder[];
   readonly environments: readonly EnvironmentState[];
   readonly diagnostics: readonly Diagnostic[];
@@ -70,7 +70,7 @@ const PACKAGE_FILES = [...NODE_FILES, ...PYTHON_FILES];
 /** Each entry of the skill's folder becomes a mount when packages appear in it. */
 const MAX_ENTRIES = 1000;
 
-/** Whether there is a file that may name packages: cheap, and only to know whom to ask. */
+/** Whether a file may name packages: a cheap check before the real one. */
 export function namesPackages(folder: string): boolean {
   return PACKAGE_FILES.some((name) => existsSync(join(folder, name)));
 }
@@ -104,7 +104,7 @@ async function prepareOne(plan: EnvironmentPlan, request: EnvironmentRequest): P
     status,
   });
   const refuse = ({ code, message, hint }: InstallationFault): Prepared => {
-    const what = `The packages of \`${plan.lock}\` are not there for \`${request.skill}\`: ${message}`;
+    const what = `\`${request.skill}\` runs without the packages of \`${plan.lock}\`: ${message}`;
     const path = join(request.folder, plan.lock);
     return { state: state("absent"), diagnostics: [environmentFault(code, path, what, hint)] };
   };
@@ -129,26 +129,26 @@ async function prepareOne(plan: EnvironmentPlan, request: EnvironmentRequest): P
   );
   const built = await buildEnvironment({ ...request, plan, installation, sandbox, folder: from });
   if (!built.ok) {
-    const hint = `The next run tries again; \`metier setup ${request.skill} --install\` does it now.`;
+    const hint = `The next run tries again; to install now, use \`metier setup ${request.skill} --install\`.`;
     return refuse({ code: "environment.failed", message: built.refusal, hint });
   }
   return { placed, state: state("ready"), diagnostics: [describeBuilt(plan, request, url)] };
 }
 
 const NO_SANDBOX = notBuilt(
-  "they are installed and used in bubblewrap alone.",
-  "`metier doctor` says what is missing for it.",
+  "packages are only supported in bubblewrap.",
+  "`metier doctor` shows what it needs.",
 );
 const NO_PYTHON = notBuilt(
-  "sandboxed commands find no `python3`.",
-  'Install it (`apt-get install python3`), or name one in your config: `[sandbox]` `programs = ["python3"]`.',
+  "the sandbox has no `python3`.",
+  'Install it (`apt-get install python3`), or set one in your config: `[sandbox]` `programs = ["python3"]`.',
 );
 
 function whyNotBuilt(request: EnvironmentRequest): InstallationFault | undefined {
   const { skill, folder, trust, config, sandbox } = request;
   if (!trustAllows(trust, "build-environment")) {
-    const advice = `Read it with \`metier read ${skill}\`; \`metier trust ${skill}\` trusts it.`;
-    const upload = (grant: string): string => `An admin trusts exactly this content: ${grant}.`;
+    const advice = `Read it with \`metier read ${skill}\`, then trust it with \`metier trust ${skill}\`.`;
+    const upload = (grant: string): string => `An admin can trust exactly this content: ${grant}.`;
     const hint = forReader({ command: advice, program: advice, upload });
     return notBuilt("it is untrusted here.", hint);
   }
@@ -161,7 +161,7 @@ function whyNotBuilt(request: EnvironmentRequest): InstallationFault | undefined
   if (sandbox?.backend !== "bubblewrap") return NO_SANDBOX;
   if (readdirSync(folder).length > MAX_ENTRIES) {
     const message = `its folder has more than ${MAX_ENTRIES} entries.`;
-    return notBuilt(message, "Move them into folders of their own.");
+    return notBuilt(message, "Move them into subfolders.");
   }
   return undefined;
 }
@@ -175,18 +175,18 @@ function describeBuilt(
     code: "environment.built",
     severity: "info",
     path: join(folder, plan.lock),
-    message: `The packages of \`${plan.lock}\` were installed for \`${skill}\` from ${url}; later runs use them again.`,
+    message: `Installed the packages of \`${plan.lock}\` for \`${skill}\` from ${url}; later runs reuse them.`,
   };
 }
 
-/** What a run has of them: installed packages, as its commands are to see them. */
+/** What a run gets: installed packages, as its commands see them. */
 export type SkillNeeds = Pick<PreparedEnvironments, "placed" | "diagnostics">;
 
 export const NO_NEEDS: SkillNeeds = { placed: [], diagnostics: [] };
 
 type NeedsHost = Pick<RunHost, "config" | "places" | "environment">;
 
-/** What is missing is said; nothing is refused for it. `options.trust`: already lowered to its caller's. */
+/** Reports what is missing; refuses nothing. `options.trust`: already lowered to its caller's. */
 export async function meetNeeds(
   skill: Skill,
   host: NeedsHost,
@@ -222,39 +222,39 @@ async function reportPackages(skill: Skill, environment: Environment): Promise<r
       path: pathOf(skill),
       message: installed
         ? `\`${skill.name}\` needs system packages that are not installed: ${showNames(missing)}.`
-        : `\`${skill.name}\` needs the Debian packages ${showNames(missing)}; this system has no \`dpkg-query\` that could say whether they are installed.`,
-      hint: `\`metier setup ${skill.name}\` says how to install them.`,
+        : `\`${skill.name}\` needs the Debian packages ${showNames(missing)}, but without \`dpkg-query\` Metier cannot check whether they are installed.`,
+      hint: `\`metier setup ${skill.name}\` shows how to install them.`,
     },
   ];
 }
 
-/** What setting up a skill takes. */
+/** Options of `setUp`. */
 export interface SetUpOptions {
-  /** Whether locked packages that are not installed yet are installed now, if the skill is trusted. Default: no. */
+  /** Whether to install missing locked packages now, if the skill is trusted. Default: no. */
   readonly build?: boolean;
   /** Stops the installation. */
   readonly signal?: AbortSignal;
-  /** Hears of what takes long, in one line each. */
+  /** Receives slow steps, one line each. */
   readonly onProgress?: (message: string) => unknown;
 }
 
-/** What a skill needs on this machine, and what of it is there. */
+/** What a skill needs on this machine, and which of it exists. */
 export interface SkillSetUp {
   /** The name of the skill. */
   readonly skill: string;
   /** Where the skill comes from. */
   readonly scope: Scope;
-  /** As it is on this use: a changed file ends the trust that was given to it. */
+  /** For this use: a changed file ends its trust. */
   readonly trust: Trust;
-  /** Debian packages; Metier itself installs them for nobody, `metier setup` after a confirmation. */
+  /** Debian packages; Metier never installs them, except `metier setup` after a confirmation. */
   readonly packages: readonly string[];
   /** Python and Node packages. */
   readonly environments: readonly EnvironmentState[];
-  /** Why locked packages are missing, or that they were installed now. */
+  /** Why locked packages are missing, or that they were just installed. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** `skill`: as its file is now, with the trust it has now. */
+/** `skill`: from its current file, with its current trust. */
 export async function setUpSkill(
   skill: Skill,
   host: NeedsHost,
@@ -263,7 +263,7 @@ export async function setUpSkill(
   const { name, scope, manifest } = skill;
   const trust = skill.trust.level;
   const setUp = { skill: name, scope, trust, packages: manifest.packages };
-  // Looking for a sandbox takes longer than everything else here.
+  // Finding a sandbox takes longer than everything else here.
   if (!(hasFolder(skill) && namesPackages(skill.directory)))
     return { ...setUp, environments: [], diagnostics: [] };
   const { sandbox } = await sandboxFor(trust, host);

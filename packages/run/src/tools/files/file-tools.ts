@@ -1,7 +1,7 @@
 /**
- * The tools that read and write files. They see exactly the world that the run's commands see. Those that write are here:
- * `write_file`, and `edit_file`, which changes nothing but the text it replaces: a file that is not UTF-8 is refused, and
- * where a file ends its lines with `\r\n`, a text with plain line ends means those.
+ * The tools that read and write files. They see exactly the world that the run's commands see. This file has those that
+ * write: `write_file`, and `edit_file`, which changes only the text it replaces: a file that isn't UTF-8 is refused,
+ * and if a file's lines end with `\r\n`, plain line breaks in a text match those.
  */
 import { isUtf8 } from "node:buffer";
 import { type ContainedFile, withContained } from "@metier/base/files";
@@ -13,7 +13,7 @@ import { listFilesTool } from "./list-files.ts";
 import { explainFault, printPath } from "./paths.ts";
 import { readFileTool, readFrom } from "./read-file.ts";
 
-/** Made once, on first use: their input schemas are compiled once, too. */
+/** Created once, on first use: their input schemas are compiled once too. */
 let made: readonly Tool[] | undefined;
 
 export function fileTools(): readonly Tool[] {
@@ -21,7 +21,7 @@ export function fileTools(): readonly Tool[] {
   return made;
 }
 
-/** `write_file`: makes or replaces a whole file, where the run may write. */
+/** `write_file`: creates or replaces a whole file, where the run may write. */
 export function writeFileTool(): Tool {
   return {
     name: "write_file",
@@ -47,7 +47,7 @@ export function writeFileTool(): Tool {
       if (!("text" in read)) return done(await previewChange(path, undefined, content));
       if (typeof read.text === "string") return done(await previewChange(path, read.text, content));
       const diff = await previewChange(path, undefined, content);
-      // What is replaced is no text, or too large to be shown; but it is there.
+      // What is replaced isn't text, or is too large to show; but it exists.
       return done(
         diff.replace(
           /^.*/,
@@ -118,7 +118,7 @@ function editFileTool(): Tool {
   };
 }
 
-/** What an edit makes of a file as it is now. */
+/** What an edit makes of the current file. */
 function planEdit(world: World, edit: EditInput): Result<Replaced & { readonly before: string }, ToolOutput> {
   const { path } = edit;
   const before = withContained(openForReading(world, path), (file) => readWhole(file, path));
@@ -149,7 +149,7 @@ function readWhole({ descriptor, stats }: ContainedFile, path: string): string |
   return bytes.toString();
 }
 
-/** Outside of the replaced text not a character changes. */
+/** Outside of the replaced text, no character changes. */
 export function replaceText(text: string, edit: Omit<EditInput, "path">): Result<Replaced, string> {
   const { old_string: from, new_string: to, replace_all: replaceAll = false } = edit;
   if (from === to) return refused("`old_string` and `new_string` are the same.");
@@ -168,7 +168,7 @@ interface Form {
   readonly to: string;
 }
 
-/** What `old_string` may stand for: models see and write `\n`, whatever line ends a file has, or even both kinds. */
+/** What `old_string` may match: models see and write `\n`, whatever line breaks a file has, even mixed ones. */
 function formsOf(text: string, from: string, to: string): readonly Form[] {
   if (from.includes("\r") || !text.includes("\r\n")) return [{ from, to }];
   const windows = { from: toCrlf(from), to: toCrlf(to) };
@@ -179,7 +179,7 @@ function toCrlf(text: string): string {
   return text.replace(/\r?\n/g, "\r\n");
 }
 
-/** In one go, so that nothing is replaced within what was put in. */
+/** In one pass, so that nothing is replaced within inserted text. */
 function replaceEvery(text: string, [form, ...others]: readonly Form[]): Replaced {
   if (form === undefined) return { text, count: 0 };
   const parts = text.split(form.from);
@@ -191,8 +191,8 @@ function replaceEvery(text: string, [form, ...others]: readonly Form[]): Replace
 }
 
 /**
- * Also where the places overlap: `aa` stands in `aaa` at two places, and so may two forms of one text. A line end within a
- * longer one is no place of its own.
+ * Also if the matches overlap: `aa` is in `aaa` twice, and so may two forms of one text be. A line break within a
+ * longer one isn't a separate match.
  */
 function standsTwice(text: string, forms: readonly Form[]): boolean {
   const places = forms.flatMap(({ from }) => placesOf(text, from));
@@ -216,10 +216,10 @@ function placesOf(text: string, searched: string): readonly Place[] {
 const MAX_LINES = 20_000;
 const MAX_LINE = 500;
 const MAX_SHOWN = 200;
-/** Share of common words from which on a line is worth naming. */
+/** The share of common words above which a line is worth naming. */
 const NEAR = 0.5;
 
-/** What a text that was not found comes nearest to in a file, so that the next try can be right: one or two sentences. */
+/** The closest match for a text that wasn't found, so that the next try can succeed: one or two sentences. */
 function describeNearText(text: string, wanted: string): string {
   const lines = text.split("\n", MAX_LINES);
   const [first = "", ...rest] = wanted.split("\n").filter((line) => line.trim() !== "");
@@ -236,7 +236,7 @@ function describeNearText(text: string, wanted: string): string {
   return `Its first line is line ${near + 1}, but the text does not go on as \`old_string\` does. ${advice}`;
 }
 
-/** The index of the line that is most like `wanted`: equal but for blanks, or with the most words in common. */
+/** The index of the line most like `wanted`: equal except for blanks, or with the most words in common. */
 function findNearest(lines: readonly string[], wanted: string): number | undefined {
   const target = normalise(wanted);
   const exact = lines.findIndex((line) => normalise(line) === target);

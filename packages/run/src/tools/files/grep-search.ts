@@ -118,9 +118,8 @@ interface SearchRequest {
 }
 
 /**
- * Goes through files line by line within one budget of work, so that no pattern and no tree of files keeps a run waiting
- * for long. Where the budget ends does not depend on the speed of the machine. `left` is given sentences about what was
- * not searched.
+ * Searches files line by line within a work budget, so that no pattern and no file tree makes a run wait long. Where
+ * the budget ends doesn't depend on the machine's speed. `left` receives sentences about what wasn't searched.
  */
 async function searchFiles(request: SearchRequest, left: Set<string>): Promise<readonly FoundLine[]> {
   const { pattern, maxResults, signal } = request;

@@ -1,6 +1,6 @@
 /**
- * The pattern of `grep_search`. It comes from a model, so it runs on an engine whose time grows with the text alone,
- * and says what a line costs; what is no regular expression is searched for as it is written.
+ * The pattern of `grep_search`. It comes from a model, so it runs on an engine whose time grows only with the text, and
+ * reports the cost of a line; text that isn't a regular expression is searched literally.
  */
 import { RE2JS } from "re2js";
 
@@ -9,7 +9,7 @@ export interface LinePattern {
   readonly cost: number;
   /** Where the pattern begins to match; -1 when it does not. */
   find(line: string): number;
-  /** Why it was taken as plain text although it has signs of a regular expression. */
+  /** Why it was treated as plain text although it looks like a regular expression. */
   readonly note?: string;
 }
 

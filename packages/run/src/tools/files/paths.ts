@@ -1,19 +1,19 @@
-/** Paths that tools are given and answer with: globs over them, why one was refused, and how one is printed. */
+/** Paths in tool input and answers: globs, why one was refused, and how one is printed. */
 import { basename, dirname } from "node:path";
 import type { ContainedFault } from "@metier/base/files";
 import { compileGlob, nearestNames } from "@metier/base/text";
 import { listFolder, type World } from "@metier/sandbox";
 import { fault, type ToolOutput } from "../tool.ts";
 
-/** Whether one segment is as the pattern wants it; `undefined` stands for `**`, any number of them. */
+/** Whether a segment matches; `undefined` stands for `**`, any number of them. */
 type Segment = ((name: string) => boolean) | undefined;
 
 const MAX_ALTERNATIVES = 64;
 
 /**
- * `*.ts` in any folder, `src/*.ts`, `*.{ts,tsx}`, and `**` for any number of folders: a pattern without `/` is about the
- * name alone, one with it about the whole path. Patterns come from models, so matching takes at most pattern times path
- * steps, and alternatives are bounded.
+ * `*.ts` in any folder, `src/*.ts`, `*.{ts,tsx}`, and `**` for any number of folders: a pattern without `/` matches the
+ * name, one with it the whole path. Patterns come from models, so matching takes at most pattern times path steps, and
+ * alternatives are limited.
  */
 export function compilePathGlob(pattern: string): (path: string) => boolean {
   const alternatives = expandBraces(pattern.replace(/^\.?\//, "")).map((alternative) => {
@@ -63,7 +63,7 @@ function expandBraces(pattern: string): readonly string[] {
   return done;
 }
 
-/** Why a path was refused, with what to do next: near names for what is missing, the other tool for a folder. */
+/** Why a path was refused, and what to do next: similar names for a missing one, the other tool for a folder. */
 export function explainFault(world: World, path: string, refused: ContainedFault): ToolOutput {
   const hint = hintFor(world, path, refused);
   return fault(hint === "" ? refused.message : `${refused.message} ${hint}`);
@@ -84,7 +84,7 @@ function suggestNames(world: World, path: string): string {
   return `Did you mean ${near.map((name) => `\`${printPath(name)}\``).join(" or ")}?`;
 }
 
-/** A path in an answer: on one line and with nothing invisible, whatever a file is called. */
+/** A path in an answer: on one line and without invisible characters, whatever the file's name. */
 export function printPath(path: string): string {
   return path.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;

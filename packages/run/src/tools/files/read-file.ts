@@ -1,6 +1,6 @@
 /**
- * `read_file`: a text file, or a range of its lines. The text is given as it is, without line numbers, so that it can
- * be copied into `edit_file`; a first line in brackets says what is not shown.
+ * `read_file`: a text file, or a range of its lines. The text is returned unchanged, without line numbers, so that it
+ * can be copied into `edit_file`; a first line in brackets says what isn't shown.
  */
 import { isUtf8 } from "node:buffer";
 import { readSync } from "node:fs";
@@ -91,7 +91,7 @@ function describePart(
   ];
 }
 
-/** Files in an old encoding are shown as far as they can be; known formats and files with NUL bytes are not. */
+/** Files in an old encoding are shown as far as possible; known formats and files with NUL bytes aren't. */
 function isBinary(sample: Buffer, type: string): boolean {
   return sample.includes(0) || (!isText(sample) && type !== "application/octet-stream");
 }
@@ -103,13 +103,13 @@ function wholeCharacters(bytes: Buffer): Buffer {
 
 interface LinesRead {
   readonly bytes: Buffer;
-  /** Lines that `bytes` holds, also a cut one. */
+  /** Lines in `bytes`, including a cut one. */
   readonly lines: number;
-  /** The one line that there is was longer than `MAX_BYTES`. */
+  /** The only line was longer than `MAX_BYTES`. */
   readonly isLineCut: boolean;
-  /** The file ends behind these lines. */
+  /** The file ends after these lines. */
   readonly isEnd: boolean;
-  /** Lines before `from` that there are; fewer than `from - 1` when the file is shorter. */
+  /** Lines before `from`; fewer than `from - 1` if the file is shorter. */
   readonly skipped: number;
 }
 
@@ -117,9 +117,9 @@ const PIECE = 65_536;
 const NEW_LINE = 0x0a;
 
 /**
- * Whole lines of an open file, from any line on, however large the file is: it is gone through piece by piece, and only
- * what is asked for is kept. A line ends behind its `\n`; put together, ranges are the file. Lines that do not fit into
- * `MAX_BYTES` are left for the next range; a first line that does not fit is cut. `from` is the first line, from 1.
+ * Whole lines of an open file, from any line on, however large the file is: it is read piece by piece, and only the
+ * requested part is kept. A line ends after its `\n`; joined ranges are the file. Lines that don't fit into `MAX_BYTES`
+ * are left for the next range; a first line that doesn't fit is cut. `from` is the first line, from 1.
  */
 function readLines(descriptor: number, from: number, maxLines: number): LinesRead {
   const { position, skipped } = findLine(descriptor, from);
@@ -133,7 +133,7 @@ function readLines(descriptor: number, from: number, maxLines: number): LinesRea
   return { bytes: bytes.subarray(0, end), lines, isLineCut: false, isEnd: end === bytes.length, skipped };
 }
 
-/** Where line `line` begins, counted from `start`; the end of the file when there are fewer. */
+/** Where line `line` starts, counted from `start`; the end of the file if there are fewer. */
 function findLine(descriptor: number, line: number, start = 0): { position: number; skipped: number } {
   let position = start;
   let skipped = 0;
@@ -155,7 +155,7 @@ function findLine(descriptor: number, line: number, start = 0): { position: numb
   return { position, skipped };
 }
 
-/** How far the first lines go that fit both limits. */
+/** How far the first lines reach that fit both limits. */
 function takeLines(bytes: Buffer, maxLines: number): { end: number; lines: number } {
   let end = 0;
   let lines = 0;

@@ -1,7 +1,7 @@
 /**
- * Which program runs a script: what its first line names, else what its ending says. A Python script that names packages
- * (in a comment, as PEP 723 has it) is run by `uv`, which brings them; one that names none, or whose skill has its packages
- * installed, by Python alone.
+ * Chooses the program that runs a script: from its first line, else from its extension. A Python script that lists
+ * packages (in a PEP 723 comment) runs with `uv`, which installs them; one that lists none, or whose skill has its
+ * packages installed, runs with plain Python.
  */
 import { basename, extname } from "node:path";
 import { showPath } from "@metier/base/files";
@@ -20,7 +20,7 @@ export interface ScriptInterpreter {
 
 type Command = readonly [program: string, ...options: string[]];
 
-/** Types are taken out as it loads; that this is still called experimental by older versions is not the reader's concern. */
+/** Types are removed while loading; the reader needn't know that older versions call this experimental. */
 const TYPED_NODE: Command = ["node", "--disable-warning=ExperimentalWarning"];
 
 const BY_ENDING: ReadonlyMap<string, Command> = new Map(
@@ -39,7 +39,7 @@ const BY_ENDING: ReadonlyMap<string, Command> = new Map(
   }),
 );
 
-/** Names that systems have for one and the same. */
+/** Different systems' names for the same program. */
 const SAME_PROGRAM: ReadonlyMap<string, string> = new Map([
   ["python", "python3"],
   ["nodejs", "node"],
@@ -47,10 +47,10 @@ const SAME_PROGRAM: ReadonlyMap<string, string> = new Map([
 
 const PYTHON = /^python(?:3(?:\.\d+)?)?$/;
 const UV_SCRIPT = ["uv", "run", "--script"];
-/** `uv run` with nothing that brings packages. */
+/** `uv run` without anything that adds packages. */
 const PLAIN_UV = /^uv run(?: (?:--script|-s|--quiet|-q|--no-project))*$/;
 
-/** `hasPackages`: the Python packages that the skill locks are there. */
+/** `hasPackages`: the Python packages that the skill locks are installed. */
 export async function chooseInterpreter(
   script: string,
   text: string,
@@ -62,7 +62,7 @@ export async function chooseInterpreter(
   if (!isPython && found.program !== "uv") return done(found);
   const reading = await readInlineMetadata(text);
   if (!reading.ok) {
-    return refused(`The inline metadata of ${showPath(script)} cannot be used: ${reading.refusal}.`);
+    return refused(`The inline metadata of ${showPath(script)} is invalid: ${reading.refusal}.`);
   }
   const metadata = reading.value ?? { dependencies: [] };
   if (metadata.dependencies.length > 0 && !hasPackages) {
@@ -86,17 +86,20 @@ function findInterpreter(script: string, text: string): Shebang | undefined {
 
 function explainUnknown(script: string): string {
   const endings = [...BY_ENDING.keys()].join(", ");
-  return `Nothing says what runs ${showPath(script)}: it needs a first line like \`#!/usr/bin/env python3\`, or one of the endings ${endings}.`;
+  return `No interpreter is known for ${showPath(script)}: it needs a first line like \`#!/usr/bin/env python3\`, or one of the extensions ${endings}.`;
 }
 
 /** `program` is one of the words of `argv`. */
 type Shebang = Pick<ScriptInterpreter, "program" | "argv">;
 
 const FIRST_LINE = /^\uFEFF?#!([^\r\n]*)/;
-/** `-S`, and what is written together with it. */
+/** `-S`, and what is joined to it. */
 const SPLIT_OPTION = /^(?:-S|--split-string=?)\s*/;
 
-/** The first line of a script, as the words that start it: `#!/usr/bin/env -S node --x` → `node --x`; `undefined` when the text has no such line, or it names no program. */
+/**
+ * A script's first line, as the words that start it: `#!/usr/bin/env -S node --x` → `node --x`; `undefined` if there is
+ * no such line, or it names no program.
+ */
 export function readShebang(text: string): Shebang | undefined {
   const [, line = ""] = FIRST_LINE.exec(text) ?? [];
   const [, path = "", rest = ""] = /^\s*(\S+)\s*(.*)$/.exec(line.trim()) ?? [];
@@ -107,7 +110,7 @@ export function readShebang(text: string): Shebang | undefined {
     : { program, argv: [program, ...rest.split(/\s+/).filter(Boolean)] };
 }
 
-/** With options or variables of its own, `env` itself is started; it knows them best. */
+/** With its own options or variables, `env` itself is started; it knows them best. */
 function readEnv(rest: string): Shebang | undefined {
   const words = splitCommand(rest.replace(SPLIT_OPTION, "")) ?? [];
   const named = words.find((word) => !(word.startsWith("-") || word.includes("=")));
@@ -118,13 +121,13 @@ function readEnv(rest: string): Shebang | undefined {
 }
 
 interface InlineMetadata {
-  /** As `>=3.11`. */
+  /** Such as `>=3.11`. */
   readonly requiresPython?: string | undefined;
-  /** As `requests<3`; none: any Python can run it. */
+  /** Such as `requests<3`; empty: any Python can run it. */
   readonly dependencies: readonly string[];
 }
 
-/** `undefined`: the script has none. A refusal begins in lower case. */
+/** `undefined`: the script has none. A refusal starts in lowercase. */
 type MetadataReading = Result<InlineMetadata | undefined, string>;
 
 const OPENING = "# /// script";
@@ -137,7 +140,7 @@ export async function readInlineMetadata(text: string): Promise<MetadataReading>
   const blocks = findBlocks(text);
   const [block] = blocks;
   if (block === undefined) return done(undefined);
-  if (blocks.length > 1) return refused("it has more than one block `# /// script`; one is allowed");
+  if (blocks.length > 1) return refused("it has more than one `# /// script` block");
   if (block.length > MAX_BLOCK_LINES) return refused(`it has more than ${MAX_BLOCK_LINES} lines`);
   const { parse, TomlError } = await import("smol-toml");
   try {
@@ -145,11 +148,14 @@ export async function readInlineMetadata(text: string): Promise<MetadataReading>
   } catch (fault) {
     if (!(fault instanceof TomlError)) throw fault;
     const [first = ""] = fault.message.split("\n");
-    return refused(`it is no TOML: ${first.replace(/^Invalid TOML document: /, "")}`);
+    return refused(`it is not valid TOML: ${first.replace(/^Invalid TOML document: /, "")}`);
   }
 }
 
-/** The comment lines of each block. Of several closing lines the last one counts; a block without one is none. */
+/**
+ * The comment lines of each block. If there are several closing lines, the last one counts; without one, there is no
+ * block.
+ */
 function findBlocks(text: string): readonly (readonly string[])[] {
   const lines = text.split(/\r?\n/);
   const blocks: string[][] = [];
@@ -159,7 +165,7 @@ function findBlocks(text: string): readonly (readonly string[])[] {
     let closing: number | undefined;
     for (; COMMENT.test(lines[end] ?? ""); end++) if (lines[end] === CLOSING) closing = end;
     if (closing !== undefined) blocks.push(lines.slice(at + 1, closing));
-    at = closing ?? end - 1; // Without a closing line, what else opens in the same comment has none either.
+    at = closing ?? end - 1; // Without a closing line, later openings in the same comment have none either.
   }
   return blocks;
 }
@@ -167,14 +173,14 @@ function findBlocks(text: string): readonly (readonly string[])[] {
 function readFields(table: Readonly<Record<string, unknown>>): MetadataReading {
   const { dependencies = [], "requires-python": requiresPython } = table;
   if (!(Array.isArray(dependencies) && dependencies.every((entry) => typeof entry === "string")))
-    return refused("`dependencies` must be a list of texts");
+    return refused("`dependencies` must be a list of strings");
   if (dependencies.length > MAX_DEPENDENCIES) {
-    return refused(
-      `\`dependencies\` has ${dependencies.length} entries; at most ${MAX_DEPENDENCIES} are allowed`,
-    );
+    return refused(`\`dependencies\` has ${dependencies.length} entries; the limit is ${MAX_DEPENDENCIES}`);
   }
   if (requiresPython !== undefined && typeof requiresPython !== "string")
-    return refused(`\`requires-python\` must be a text like \`">=3.11"\`, not ${showValue(requiresPython)}`);
+    return refused(
+      `\`requires-python\` must be a string like \`">=3.11"\`, not ${showValue(requiresPython)}`,
+    );
   return done({ dependencies, requiresPython });
 }
 
@@ -182,7 +188,7 @@ type Release = readonly number[];
 
 const CLAUSE = /^(~=|===?|!=|<=|>=|<|>)\s*(\d{1,4}(?:\.\d{1,4}){0,3})(\.\*)?$/;
 
-/** `requires-python` by the comparisons of PEP 440 on release numbers; `undefined` when it cannot be read. */
+/** `requires-python` with the comparisons of PEP 440 on release numbers; `undefined` if it can't be read. */
 export function meetsRequirement(version: string, requirement: string): boolean | undefined {
   const found = readRelease(version);
   const clauses = requirement

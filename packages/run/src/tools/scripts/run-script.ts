@@ -1,7 +1,7 @@
 /**
- * `run_script`: runs a script of a skill in the sandbox, without a shell. That of the running skill runs in the world of the
- * run; that of another skill in a world of its own, with the lower trust of both. A script is a file of the skill by the one
- * path gate; what interprets it, and what it says it needs, is read from the file itself.
+ * `run_script`: runs a skill's script in the sandbox, without a shell. The running skill's script runs in the run's
+ * world; another skill's in its own world, with the lower trust of both. A script is a file of the skill, checked by
+ * the one path gate; its interpreter and requirements are read from the file itself.
  */
 import { readSync } from "node:fs";
 import { Readable } from "node:stream";
@@ -30,13 +30,13 @@ import {
 } from "../tool.ts";
 import { chooseInterpreter, meetsRequirement, type ScriptInterpreter } from "./choose-interpreter.ts";
 
-/** Where a script of another skill runs; open until `close`. */
+/** Where another skill's script runs; open until `close`. */
 interface OpenedPlace extends Pick<ToolContext, "world" | "sandbox" | "env"> {
   readonly ok: true;
   close(): Promise<void>;
 }
 
-/** Opens the place of another skill, by all checks; a refusal is words for the model. */
+/** Opens another skill's place, after all checks; the refusal is text for the model. */
 export type OpenScriptPlace = (
   skill: string,
   context: ToolContext,
@@ -44,18 +44,18 @@ export type OpenScriptPlace = (
 
 export interface RunScriptOptions {
   readonly timeoutMs: number;
-  /** The skill that runs, where it has a folder: it need not be named. */
+  /** The running skill, if it has a folder: it needn't be named. */
   readonly own?: string | undefined;
   /** Other skills with folders that may be read here, as they are now. */
   others(): readonly string[];
   readonly open: OpenScriptPlace;
 }
 
-/** A larger list of names would cost more than it says; the call is checked whatever its schema says. */
+/** A longer list of names would cost more than it helps; the call is checked anyway. */
 const MOST_NAMES = 100;
 
 const ADVICE = {
-  moreTime: "`skills.script-timeout-ms` in the user's config gives scripts more time.",
+  moreTime: "The user can allow scripts more time with `skills.script-timeout-ms` in their config.",
   marksJson: true,
 };
 
@@ -122,14 +122,14 @@ async function run(
 function explainMiss(asked: Json | undefined, own: string | undefined, others: readonly string[]): string {
   if (typeof asked !== "string") return "`skill` must say whose script it is.";
   const hint = suggestSkills(asked, [...(own === undefined ? [] : [own]), ...others]);
-  return `There is no skill ${showValue(asked)} whose scripts could be run here. ${hint}`;
+  return `There is no skill ${showValue(asked)} whose scripts can run here. ${hint}`;
 }
 
 interface ScriptCall {
   /** Path in the skill's folder. */
   readonly script: string;
   readonly args?: readonly string[];
-  /** A text as it is; anything else as JSON. A stream is passed on as it comes. */
+  /** A string is sent unchanged; anything else as JSON. A stream is passed on as it arrives. */
   readonly stdin?: Json | AsyncIterable<string | Uint8Array>;
 }
 
@@ -142,17 +142,17 @@ interface ScriptPlace extends Pick<ToolContext, "world" | "env"> {
 
 export interface PreparedScript {
   readonly command: ModelCommand;
-  /** What to say when a program is not in the sandbox. */
+  /** The message if a program isn't in the sandbox. */
   readonly explainMissing: (program: string) => string;
 }
 
 interface ScriptRefusal {
-  /** `missing`: there is no such file of the skill. `program`: the sandbox cannot have what runs it. */
+  /** `missing`: the skill has no such file. `program`: the sandbox can't have what runs it. */
   readonly reason: "missing" | "unusable" | "program";
   readonly message: string;
 }
 
-/** Of a file, to see what runs it: a first line, and the metadata that a Python script begins with. */
+/** How much of a file is read to see what runs it: the first line, and a Python script's metadata. */
 const MAX_READ_BYTES = 256 * 1024;
 const MAX_STDIN_BYTES = 8 * 1024 * 1024;
 
@@ -206,7 +206,7 @@ function readStdin(stdin: ScriptCall["stdin"]): Result<SandboxCommand["stdin"], 
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_STDIN_BYTES) return done(text);
   return refused(
-    `\`stdin\` has ${bytes} bytes; at most ${MAX_STDIN_BYTES} are allowed. Put it into a file in the work folder, and give the script its path.`,
+    `\`stdin\` has ${bytes} bytes; the limit is ${MAX_STDIN_BYTES}. Put it in a file in the work folder, and pass its path to the script.`,
   );
 }
 
@@ -222,12 +222,12 @@ function explainShellOnly(
   { runsPrograms, backend }: Sandbox,
 ): string | undefined {
   if (runsPrograms || SHELLS.has(program)) return undefined;
-  return `${showPath(script)} needs \`${program}\`, and the sandbox \`${backend}\` is a shell without programs. \`metier doctor\` says how this machine gets a full one.`;
+  return `${showPath(script)} needs \`${program}\`, but the sandbox \`${backend}\` is a shell without programs. \`metier doctor\` shows how to get a full one.`;
 }
 
 const PRINT_VERSION = "import sys; print('.'.join(map(str, sys.version_info[:3])))";
 
-/** Why the Python of the sandbox does not do, for a script that says which it needs. `uv` chooses one itself. */
+/** Why the sandbox's Python doesn't fit a script that says which it needs. `uv` chooses one itself. */
 async function checkPython(
   script: string,
   { program, metadata }: ScriptInterpreter,
@@ -242,19 +242,19 @@ async function checkPython(
     limits: { timeoutMs: 10_000, maxOutputBytes: 4096 },
     signal,
   });
-  if (outcome.exitCode !== 0) return undefined; // What is wrong with it, the script's own start says.
+  if (outcome.exitCode !== 0) return undefined; // The script's own start reports what is wrong with it.
   const version = outcome.stdout.trim();
   const isMet = meetsRequirement(version, wanted);
   if (isMet) return undefined;
-  const what = isMet === undefined ? "which cannot be read" : `and the sandbox has ${version}`;
-  return `${showPath(script)} says \`requires-python = "${wanted}"\`, ${what}. Change what it says, or bring another Python into the sandbox: \`[sandbox] programs\` in your config.`;
+  const what = isMet === undefined ? "which is not valid" : `but the sandbox has ${version}`;
+  return `${showPath(script)} sets \`requires-python = "${wanted}"\`, ${what}. Change it, or add another Python to the sandbox: \`[sandbox] programs\` in your config.`;
 }
 
 function explainFor(program: string, script: string, { metadata }: ScriptInterpreter): string {
   const needed = metadata?.dependencies ?? [];
   if (program !== "uv" || needed.length === 0) return explainMissing(program);
   const names = needed.map((name) => `\`${name}\``).join(", ");
-  return `${showPath(script)} needs ${names}, which \`uv\` would bring, and \`uv\` is not in the sandbox. ${explainPrograms("uv")}`;
+  return `${showPath(script)} needs ${names}, which \`uv\` would install, but the sandbox has no \`uv\`. ${explainPrograms("uv")}`;
 }
 
 function toSentence(message: string): string {

@@ -1,7 +1,7 @@
 /**
- * Keeps one process ready for the toolsets of a run: started anew when it has ended, when the skill's code was changed,
- * and when the run's variables, what it sees, or whom its conversation may trust, are not those it was given. Calls that
- * are under way in one process go on there while the next is started. What each says its tools are is checked.
+ * Keeps one process ready for a run's toolsets: restarted when it has ended, when the skill's code changed, and when
+ * the run's variables, view of the machine or conversation trust differ from what it was given. Calls in progress
+ * finish in the old process while the next one starts. The tools it reports are checked.
  */
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -15,13 +15,16 @@ import type { ToolsetStart } from "./toolset-connection.ts";
 import { startToolsets, type ToolsetProcess, type ToolsetTimes } from "./toolset-process.ts";
 
 export interface ToolsetsKept extends Pick<ToolsetStart, "sandbox" | "modules" | "lifetimeMs"> {
-  /** How the skill names each of `modules`. */
+  /** The skill's name for each of `modules`. */
   readonly entries: readonly string[];
   /** Of the skill: its real folder, and its file for diagnostics. */
   readonly folder: string;
   readonly path: string;
   readonly times: ToolsetTimes;
-  /** Asked before each process, which may find other code than the last one: whether the skill is trusted as it is now. */
+  /**
+   * Checked before each process, which may find other code than the last one: whether the skill is trusted as it is
+   * now.
+   */
   mayLoad(): boolean;
   /** Whose untrusted text is in the run's conversation by now: what a process held open before is closed with it. */
   taintedBy?(): string | undefined;
@@ -32,7 +35,7 @@ export interface Surroundings extends Pick<ToolsetStart, "world" | "env"> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A refusal begins in lower case. */
+/** A refusal starts in lowercase. */
 type Readiness = Result<Generation, string>;
 
 export interface KeptToolsets {
@@ -40,9 +43,9 @@ export interface KeptToolsets {
   end(): Promise<void>;
 }
 
-/** Ends of a process that nobody asked for, before it is left alone until its code is changed. */
+/** Unrequested ends of a process before it is left alone until its code changes. */
 const MAX_CRASHES = 5;
-/** A process is replaced before the sandbox takes what it says for a flood. */
+/** A process is replaced before the sandbox treats its output as a flood. */
 const MAX_WRITTEN_BYTES = 32 * 1024 * 1024;
 
 interface Generation {
@@ -82,14 +85,12 @@ export function keepToolsets(kept: ToolsetsKept): KeptToolsets {
       !hasEnded && !isChanged && current?.given === given && current.process.written < MAX_WRITTEN_BYTES;
     if (isUsable && current) return done(current);
     if (!kept.mayLoad()) {
-      return refused("its code is not loaded, because the skill is not trusted as it is now.");
+      return refused("its code is not loaded, because the skill in its current form is not trusted.");
     }
     stamp = now;
     crashes = isChanged ? 0 : crashes + (hasEnded ? 1 : 0);
     if (crashes >= MAX_CRASHES) {
-      return refused(
-        `the process of the toolsets has ended ${MAX_CRASHES} times and is not started again in this run.`,
-      );
+      return refused(`the toolset process crashed ${MAX_CRASHES} times and is not restarted in this run.`);
     }
     return startAnew(surroundings, given);
   }
@@ -98,7 +99,7 @@ export function keepToolsets(kept: ToolsetsKept): KeptToolsets {
     ready(surroundings) {
       const isFirst = started.length === 0;
       const made = turn.then(() => makeReady(surroundings, isFirst));
-      turn = made.catch(() => undefined); // Whoever asked hears of the fault; the next one tries again.
+      turn = made.catch(() => undefined); // Whoever asked gets the error; the next one tries again.
       return made;
     },
     async end() {
@@ -109,12 +110,12 @@ export function keepToolsets(kept: ToolsetsKept): KeptToolsets {
 }
 
 const CODE = new Set([...MODULE_ENDINGS, ".json", ".wasm"]);
-/** Beyond them nothing is looked at: a skill so large is not watched whole, but each call stays quick. */
+/** Beyond these nothing is checked: a larger skill isn't fully watched, but each call stays fast. */
 const MAX_ENTRIES = 2000;
 
 /**
- * Whether the code of a skill is what it was: one text that differs when a file of code below its folder was changed,
- * added or removed. Which of them a toolset imports is not asked; installed packages and hidden folders do not count.
+ * Whether a skill's code is unchanged: a string that differs if a code file below its folder was changed, added or
+ * removed. It doesn't check which files a toolset imports; installed packages and hidden folders don't count.
  */
 function stampCode(folder: string): string {
   const stamps: string[] = [];
@@ -137,7 +138,7 @@ function listSorted(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    return []; // It was removed meanwhile, which is a change like any other.
+    return []; // It was removed in the meantime, which is a change like any other.
   }
 }
 
@@ -146,7 +147,7 @@ function stampFile(path: string): string {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
     return `${path} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
   } catch {
-    return path; // A link that leads nowhere, or a file that went away.
+    return path; // A broken link, or a file that disappeared.
   }
 }
 
@@ -156,7 +157,7 @@ export interface OfferedTool {
   readonly description: string;
   readonly input: JsonSchema;
   readonly output?: JsonSchema;
-  /** The place of its toolset among those of the skill. */
+  /** The index of its toolset in the skill. */
   readonly toolset: number;
 }
 
@@ -165,13 +166,13 @@ interface CheckedTools {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What providers take, together with the name of a skill. */
+/** What providers accept, together with a skill's name. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const MAX_TOOLS = 64;
-const TOO_MANY = `a skill has at most ${MAX_TOOLS} tools of its own`;
+const TOO_MANY = `a skill can have at most ${MAX_TOOLS} tools`;
 const MAX_DESCRIPTION = 4000;
 
-/** `entries`: how the skill names each of the toolsets. `path`: its file, for diagnostics. */
+/** `entries`: the skill's name for each toolset. `path`: its file, for diagnostics. */
 async function checkTools(
   toolsets: readonly LoadedModule[],
   { entries, path }: { readonly entries: readonly string[]; readonly path: string },
@@ -206,20 +207,20 @@ async function checkTool(
   others: ReadonlyMap<string, OfferedTool>,
 ): Promise<OfferedTool | string> {
   if (!NAME.test(name))
-    return "a name is a letter, then letters, digits, `_` and `-`, at most 64 characters together";
-  if (others.has(name)) return "another toolset of the skill has a tool of that name";
+    return "a name is a letter, then letters, digits, `_` and `-`, at most 64 characters in total";
+  if (others.has(name)) return "another toolset of the skill has a tool with that name";
   if (others.size >= MAX_TOOLS) return TOO_MANY;
-  if (!runs) return "it has no function `run`";
+  if (!runs) return "it has no `run` function";
   if (typeof description !== "string" || description.trim() === "")
-    return "it has no `description`, by which a model could choose it";
+    return "it has no `description` for models to choose it by";
   if (description.length > MAX_DESCRIPTION)
-    return `its \`description\` has ${description.length} characters; at most ${MAX_DESCRIPTION} are allowed`;
+    return `its \`description\` has ${description.length} characters; the limit is ${MAX_DESCRIPTION}`;
   if (!isSchema(input) || input.type !== "object")
-    return '`input` is no JSON Schema of an object: `{ type: "object", … }`';
+    return '`input` is not a JSON Schema of an object: `{ type: "object", … }`';
   const wrongInput = await faultOf("input", input);
   if (wrongInput !== undefined) return wrongInput;
   if (output === undefined) return { name, description, input, toolset };
-  if (!isSchema(output)) return "`output` is no JSON Schema";
+  if (!isSchema(output)) return "`output` is not a JSON Schema";
   return (await faultOf("output", output)) ?? { name, description, input, output, toolset };
 }
 
@@ -234,7 +235,7 @@ async function faultOf(field: string, schema: JsonSchema): Promise<string | unde
 
 type Removed = ReturnType<typeof cleanText>["removed"];
 
-/** Description and schemas go to the model as they are, so what nobody sees is taken out of all of them. */
+/** Description and schemas go to the model unchanged, so invisible characters are removed from all of them. */
 function cleanDescribed(tool: DescribedTool): { readonly tool: DescribedTool; readonly removed: Removed } {
   const { text, removed } = cleanText(JSON.stringify(tool));
   return { tool: removed ? (JSON.parse(text) as DescribedTool) : tool, removed };
@@ -242,24 +243,24 @@ function cleanDescribed(tool: DescribedTool): { readonly tool: DescribedTool; re
 
 export function notLoaded(entries: readonly string[], reason: string, path: string): Diagnostic {
   const which = entries.map(showValue).join(", ");
-  const message = `The run goes on without the tools of ${which}: ${reason}`;
-  const hint = "Mend the toolset, or take it out of `toolsets`.";
+  const message = `The run continues without the tools of ${which}: ${reason}`;
+  const hint = "Fix the toolset, or remove it from `toolsets`.";
   return { code: "toolset.not-loaded", severity: "warning", path, message, hint };
 }
 
 function tooMany(owner: string, beyond: number, path: string): Diagnostic {
-  const message = `${beyond} tools ${owner} are left out: ${TOO_MANY}.`;
-  const hint = "Offer fewer tools; a model chooses better among a few.";
+  const message = `${beyond} tools ${owner} are skipped: ${TOO_MANY}.`;
+  const hint = "Offer fewer tools; models choose better among a few.";
   return { code: "toolset.tool-left-out", severity: "warning", path, message, hint };
 }
 
 export function leftOut(name: string, owner: string, reason: string, path: string): Diagnostic {
-  const message = `The tool ${showValue(name)} ${owner} is left out: ${reason}.`;
-  const hint = "Change it in the toolset.";
+  const message = `The tool ${showValue(name)} ${owner} is skipped: ${reason}.`;
+  const hint = "Fix it in the toolset.";
   return { code: "toolset.tool-left-out", severity: "warning", path, message, hint };
 }
 
 function textRemoved(which: string, { count, example }: NonNullable<Removed>, path: string): Diagnostic {
-  const message = `Characters that cannot be seen were removed from the tool ${which}: ${count}, ${example} first.`;
+  const message = `Removed ${count} invisible characters from the tool ${which}, ${example} first.`;
   return { code: "disclosure.text-removed", severity: "warning", path, message };
 }

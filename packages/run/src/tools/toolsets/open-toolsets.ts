@@ -1,6 +1,6 @@
 /**
- * The toolsets of a skill as tools of its run. Their code runs in a process of its own inside the run's sandbox, and
- * never here; what cannot be loaded or offered is a diagnostic, and the run goes on without it.
+ * A skill's toolsets as tools of its run. Their code runs in a separate process inside the run's sandbox, never here;
+ * what can't be loaded or offered is a diagnostic, and the run continues without it.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -38,11 +38,11 @@ export interface ToolsetsInput
   readonly folder?: string | undefined;
   /** `path/module:ExportName` */
   readonly entries: readonly string[];
-  /** Absent where none holds here. */
+  /** Absent if none is suitable. */
   readonly sandbox?: Sandbox | undefined;
   /** Whether models see `skill__tool`; otherwise `tool`. */
   readonly isNamespaced: boolean;
-  /** Names that other tools of the run have. */
+  /** Names of the run's other tools. */
   readonly taken: readonly string[];
 }
 
@@ -55,9 +55,9 @@ export interface OpenedToolsets {
 export async function openToolsets(input: ToolsetsInput): Promise<OpenedToolsets> {
   const { entries, sandbox, path } = input;
   const without = (reason: string): OpenedToolsets => closed([notLoaded(entries, reason, path)]);
-  if (input.folder === undefined) return without("only a skill with a folder of its own has toolsets.");
-  if (!sandbox) return without("no sandbox works here, and their code runs nowhere else.");
-  if (!sandbox.runsPrograms) return without(`the sandbox \`${sandbox.backend}\` runs no programs.`);
+  if (input.folder === undefined) return without("only a skill with its own folder can have toolsets.");
+  if (!sandbox) return without("no sandbox works here, and toolsets only run in one.");
+  if (!sandbox.runsPrograms) return without(`the sandbox \`${sandbox.backend}\` cannot run programs.`);
   const found = findModules(input.folder, input);
   if (found.modules.length === 0) return closed(found.diagnostics);
   const kept = keepToolsets({ ...input, ...found, folder: input.folder, sandbox });
@@ -112,7 +112,7 @@ function nameTools(
   const tools = offered.flatMap((tool) => {
     const owned = toTool(tool, kept, skill, isNamespaced);
     if (!taken.includes(owned.name)) return [owned];
-    const reason = `the run has a tool \`${owned.name}\` already`;
+    const reason = `the run already has a tool \`${owned.name}\``;
     diagnostics.push(leftOut(tool.name, `of \`${skill}\``, reason, path));
     return [];
   });
@@ -125,7 +125,7 @@ function toTool(
   skill: string,
   isNamespaced: boolean,
 ): OwnedTool {
-  /** What the model was told; a changed one is told with the answer to its next call. */
+  /** What the model was told; a changed schema comes with the answer to its next call. */
   let told = schema;
   const owned = ownTool(skill, {
     name,
@@ -149,9 +149,9 @@ function toTool(
 
 interface Called {
   readonly output?: ToolOutput;
-  /** What went wrong, behind the tool's name. */
+  /** What went wrong, after the tool's name. */
   readonly fault?: string;
-  /** Its schema, where it is another one than the model was told. */
+  /** Its schema, if it differs from what the model was told. */
   readonly input?: JsonSchema;
 }
 
@@ -168,12 +168,12 @@ async function callTool(
   const tool = checked.tools.get(name);
   if (tool === undefined) {
     const reasons = checked.diagnostics.map(({ message }) => message);
-    return { fault: ["does not exist any more: its code was changed.", ...reasons].join(" ") };
+    return { fault: ["no longer exists: its code was changed.", ...reasons].join(" ") };
   }
   if (!isDeepStrictEqual(tool.input, told)) {
     const schema = JSON.stringify(tool.input);
     return {
-      fault: `was not called: its code was changed, and its input is now described by ${schema}. Call it again with such an input.`,
+      fault: `was not called: its code was changed, and its input schema is now ${schema}. Call it again with matching input.`,
       input: tool.input,
     };
   }
@@ -186,12 +186,14 @@ async function callTool(
 async function whyNotOutput(value: Json, schema: JsonSchema | undefined): Promise<string | undefined> {
   if (schema === undefined) return undefined;
   const checked = await checkJson(schema, value);
-  return checked.ok ? undefined : `gave a result that does not fit its own \`output\`: ${checked.message}`;
+  return checked.ok
+    ? undefined
+    : `returned a result that does not match its own \`output\`: ${checked.message}`;
 }
 
 const MAX_CHARACTERS = 30_000;
 
-/** For the model: a text as it is, anything else as JSON. A long one goes whole to a file. */
+/** For the model: a string unchanged, anything else as JSON. A long one goes to a file. */
 function showResult(value: Json, { world, callId, redactStream }: ToolContext): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text.length <= MAX_CHARACTERS) return text;

@@ -1,6 +1,6 @@
 /**
- * The process of one skill's toolsets as a line of messages both ways: started inside the sandbox, ended when it breaks
- * the protocol, and whatever it does, its end is one text. Knows nothing of calls.
+ * The process of one skill's toolsets as a two-way message channel: started inside the sandbox, stopped if it breaks
+ * the protocol; whatever it does, its end is one string. Knows nothing about calls.
  */
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
@@ -31,24 +31,26 @@ export interface ToolsetStart extends Pick<ToolContext, "world" | "env"> {
 }
 
 export interface ToolsetConnection {
-  /** Nothing that it says is heard any more. */
+  /** Its messages are no longer read. */
   readonly isOver: boolean;
   /** What it has written so far, in bytes. */
   readonly written: number;
   tell(request: ToolsetRequest): void;
-  /** Ends the process, with everything it started. The first reason counts; it is a whole sentence without its dot. */
+  /**
+   * Stops the process and everything it started. The first reason counts; it is a sentence without the final period.
+   */
   end(why: string): void;
-  /** Why it ended and what it wrote last to standard error. */
+  /** Why it ended, and its last standard error. */
   readonly ended: Promise<string>;
 }
 
 type Answer = CallAnswer | { readonly type: "loaded"; readonly toolsets: readonly LoadedModule[] };
 
-/** The standard streams are moved away first: what a toolset prints, or what it starts prints, is no message. */
+/** The standard streams are moved away first: what a toolset, or something it starts, prints isn't a message. */
 const START = `exec "$@" ${ANSWERS_DESCRIPTOR}>&1 1>&2 ${REQUESTS_DESCRIPTOR}<&0 0</dev/null`;
-/** Enough for what the sandbox itself says when it does not start. */
+/** Enough for the sandbox's own message if it doesn't start. */
 const KEPT_BYTES = 4096;
-/** What a message shows of standard error. */
+/** How much of standard error a message shows. */
 const TAIL_BYTES = 2000;
 
 export function connectToolsets(start: ToolsetStart, onAnswer: (answer: Answer) => void): ToolsetConnection {
@@ -65,10 +67,10 @@ export function connectToolsets(start: ToolsetStart, onAnswer: (answer: Answer) 
   const takeLine = (line: string): void => {
     const answer = readAnswer(line, start.modules.length);
     if (answer.ok) onAnswer(answer.value);
-    else end(`the process was ended, because ${answer.refusal}`);
+    else end(`the process was stopped, because ${answer.refusal}`);
   };
   const readAnswers = createLineReader(MAX_LINE_BYTES, takeLine, (bytes) =>
-    end(`the process was ended, because it sent ${bytes} bytes at once; at most ${MAX_LINE_BYTES} are read`),
+    end(`the process was stopped, because it sent ${bytes} bytes at once; the limit is ${MAX_LINE_BYTES}`),
   );
   const program = insideFile("toolset-host");
   const { sandbox, world, env, lifetimeMs } = start;
@@ -103,7 +105,7 @@ export function connectToolsets(start: ToolsetStart, onAnswer: (answer: Answer) 
   };
 }
 
-/** Of an output that was cut, nothing of the line it was cut in: half of a secret there would not be known as one. */
+/** Of cut output, drops the line that was cut: half a secret there wouldn't be recognized. */
 function wholeLines(tail: Buffer): string {
   return tail.subarray(tail.length < TAIL_BYTES ? 0 : tail.indexOf("\n") + 1 || tail.length).toString();
 }
@@ -111,21 +113,21 @@ function wholeLines(tail: Buffer): string {
 function describeEnding({ ended, exitCode, signal, reason }: CommandOutcome): string {
   switch (ended) {
     case "exited":
-      return `the process ended with exit code ${exitCode}`;
+      return `the process exited with code ${exitCode}`;
     case "signalled":
-      return `the process was ended by ${signal}`;
+      return `the process was killed by ${signal}`;
     case "timeout":
-      return "the process was ended, because it had lived as long as a run may take";
+      return "the process was stopped, because it reached the time limit of a run";
     case "cancelled":
-      return "the process was ended";
+      return "the process was stopped";
     case "limit":
-      return `the process was ended at a limit: ${withoutDot(reason)}`;
+      return `the process was stopped at a limit: ${withoutDot(reason)}`;
     case "refused":
       return `the process was not started: ${withoutDot(reason)}`;
   }
 }
 
-/** A sandbox answers with how a command ended; one that throws has a fault of its own. */
+/** A sandbox returns how a command ended; if it throws, the error is its own. */
 function describeFault(error: unknown): string {
   return `the process was not started: ${error instanceof Error ? error.message : String(error)}`;
 }
@@ -135,8 +137,7 @@ function withoutDot(text = ""): string {
 }
 
 /**
- * What the process says, taken for what it is: text of someone who may have written anything. `modules`: how many were
- * to be loaded. A refusal begins in lower case.
+ * Reads what the process sends as untrusted text. `modules`: how many should be loaded. A refusal starts in lowercase.
  */
 function readAnswer(line: string, modules: number): Result<Answer, string> {
   const answer = asObject(parse(line));
@@ -144,10 +145,10 @@ function readAnswer(line: string, modules: number): Result<Answer, string> {
   if (type === "result" && typeof id === "number") return done({ type, id, value });
   if (type === "error" && typeof id === "number" && typeof message === "string")
     return done({ type, id, message });
-  if (type !== "loaded") return refused("what it said is no message of the protocol");
-  if (protocol !== TOOLSET_PROTOCOL) return refused(`it speaks another version than ${TOOLSET_PROTOCOL}`);
+  if (type !== "loaded") return refused("it sent something that is not a protocol message");
+  if (protocol !== TOOLSET_PROTOCOL) return refused(`it does not speak protocol version ${TOOLSET_PROTOCOL}`);
   const loaded = Array.isArray(toolsets) ? toolsets.map(readModule) : [];
-  if (loaded.length !== modules) return refused("what it loaded is not what it was to load");
+  if (loaded.length !== modules) return refused("it loaded something other than what it was told to");
   return done({ type, toolsets: loaded });
 }
 
@@ -167,7 +168,7 @@ function parse(line: string): Json {
   try {
     return JSON.parse(line) as Json;
   } catch {
-    return null; // Whoever reads it sees that it is no message.
+    return null; // The reader sees that it isn't a message.
   }
 }
 

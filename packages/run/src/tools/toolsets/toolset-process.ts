@@ -1,6 +1,6 @@
 /**
- * The toolsets of one skill in one process: loaded once, then called. However the process behaves or ends, every call
- * gets one answer. Knows no policy, and starts no second process.
+ * One skill's toolsets in one process: loaded once, then called. However the process behaves or ends, every call gets
+ * one answer. Knows no policy, and starts no second process.
  */
 import type { Json } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
@@ -16,26 +16,26 @@ export interface ToolsetTimes {
 }
 
 interface ToolsetCall {
-  /** Its place among the modules. */
+  /** Its index among the modules. */
   readonly toolset: number;
   readonly tool: string;
   readonly input: ToolInput;
 }
 
-/** A refusal begins in lower case. */
+/** A refusal starts in lowercase. */
 type LoadOutcome = Result<readonly LoadedModule[], string>;
 type CallOutcome = Result<Json, string>;
 
 export interface ToolsetProcess extends Pick<ToolsetConnection, "isOver" | "written"> {
   readonly loaded: Promise<LoadOutcome>;
   call(call: ToolsetCall, signal: AbortSignal): Promise<CallOutcome>;
-  /** Ends it once the calls that are under way have their answers. */
+  /** Stops it once calls in progress have their answers. */
   retire(): void;
-  /** Ends it now. */
+  /** Stops it now. */
   end(): Promise<void>;
 }
 
-/** A tool that was told to stop has this long; then its process is ended. */
+/** How long a tool has after it was told to stop; then its process is stopped. */
 const STOP_GRACE_MS = 2000;
 
 export function startToolsets(
@@ -50,7 +50,7 @@ export function startToolsets(
 
   const connection = connectToolsets(start, (answer) => {
     if (answer.type === "loaded") loading.resolve(done(answer.toolsets));
-    // A call that has its answer already is not under way any more.
+    // A call that already has its answer isn't in progress anymore.
     else if (answer.type === "result") underWay.get(answer.id)?.(done(answer.value));
     else underWay.get(answer.id)?.(refused(answer.message));
   });
@@ -59,7 +59,7 @@ export function startToolsets(
     for (const finish of [...underWay.values()]) finish(refused(message));
   });
   const loaded = within(loading.promise, loadMs, signal, (why) =>
-    connection.end(`the process was ended while it loaded its modules, because ${why}`),
+    connection.end(`the process was stopped while it loaded its modules, because ${why}`),
   );
   const { workDir, dataDir, skillDir = start.world.cwd } = start.world;
   const folders = { workDir, skillDir, ...(dataDir !== undefined && { dataDir }) };
@@ -80,7 +80,7 @@ export function startToolsets(
       if (connection.isOver) return refused(await connection.ended);
       const bytes = Buffer.byteLength(JSON.stringify(call.input));
       if (bytes > MAX_LINE_BYTES) {
-        return refused(`its input has ${bytes} bytes; at most ${MAX_LINE_BYTES} are passed on.`);
+        return refused(`its input has ${bytes} bytes; the limit is ${MAX_LINE_BYTES}.`);
       }
       const outcome = await ask({ id: ++lastId, ...call }, connection, underWay, callMs, callSignal);
       endIfRetired();
@@ -99,7 +99,7 @@ export function startToolsets(
 
 type CallsUnderWay = Map<number, (outcome: CallOutcome) => void>;
 
-/** A call that is to stop is told so; a process in which it does not is ended. */
+/** A call is told to stop; if it doesn't, its process is stopped. */
 async function ask(
   call: ToolsetCall & { readonly id: number },
   connection: ToolsetConnection,
@@ -116,7 +116,7 @@ async function ask(
   const outcome = await within(answered.promise, callMs, signal, (why) => {
     stopped = `the call was stopped, because ${why}`;
     connection.tell({ type: "cancel", id });
-    const reason = `the process was ended, because a call of \`${tool}\` did not stop`;
+    const reason = `the process was stopped, because a call of \`${tool}\` did not stop`;
     grace = setTimeout(() => connection.end(reason), STOP_GRACE_MS);
   });
   clearTimeout(grace);
@@ -124,7 +124,7 @@ async function ask(
   return stopped === undefined ? outcome : refused(`${stopped}.`);
 }
 
-/** `stop` is told once when it takes too long or the signal comes; what it comes to is waited for all the same. */
+/** `stop` is called once if it takes too long or the signal is aborted; the outcome is still awaited. */
 async function within<Value>(
   value: Promise<Value>,
   timeoutMs: number,
@@ -137,7 +137,7 @@ async function within<Value>(
     isStopped = true;
   };
   const cancel = (): void => stopOnce("the run was stopped");
-  const timer = setTimeout(() => stopOnce(`it took more than ${timeoutMs} ms`), timeoutMs);
+  const timer = setTimeout(() => stopOnce(`it timed out after ${timeoutMs / 1000} s`), timeoutMs);
   signal?.addEventListener("abort", cancel, { once: true });
   if (signal?.aborted) cancel();
   try {

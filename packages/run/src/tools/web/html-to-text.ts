@@ -1,6 +1,6 @@
 /**
- * A web page as plain text: its words, headings, lists, table rows and where its links lead. No layout, no scripts. Texts
- * and tags are read one after the other, without a tree, so that no depth can be reached and time grows with length alone.
+ * A web page as plain text: its words, headings, lists, table rows and link targets. No layout, no scripts. Text and
+ * tags are read in sequence, without a tree, so depth doesn't matter and time grows only with length.
  */
 import { Tokenizer } from "htmlparser2";
 
@@ -10,10 +10,10 @@ const PARAGRAPHS = /^(?:p|h[1-6]|ul|ol|dl|table|pre|blockquote|title|figure|form
 const LINES =
   /^(?:br|div|li|tr|dt|dd|header|footer|nav|aside|address|figcaption|fieldset|legend|option|summary|hr|body|caption)$/;
 const CELLS = /^t[dh]$/;
-/** A longer address is data, not a place. */
+/** A longer address is data, not a link. */
 const MAX_HREF = 4096;
 
-/** `base`: the address of the page, which its links start at. */
+/** `base`: the page's address, which its links are relative to. */
 export function htmlToText(html: string, base: string): string {
   const page = new PageWriter();
   let pre = 0;
@@ -60,7 +60,7 @@ function openingOf(name: string): string {
   return name === "li" ? "- " : "";
 }
 
-/** Where a link leads, unless that is within the page or nowhere on the web. */
+/** Where a link leads, unless that is within the page or not on the web. */
 function resolveLink(written = "", base: string): string | undefined {
   const href = written.trim();
   if (href === "" || href.startsWith("#") || href.length > MAX_HREF) return undefined;
@@ -68,7 +68,7 @@ function resolveLink(written = "", base: string): string | undefined {
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;
 }
 
-/** Puts words together to lines and paragraphs, one blank, line end or empty line between them at most. */
+/** Joins words into lines and paragraphs, with at most one blank, line break or empty line between them. */
 class PageWriter {
   readonly #parts: string[] = [];
   #breaks = 0;
@@ -94,12 +94,12 @@ class PageWriter {
     this.#opening = "";
   }
 
-  /** Stands before the next words; another one, also an empty one, takes its place. */
+  /** Precedes the next words; a later one, even an empty one, replaces it. */
   begin(opening: string): void {
     this.#opening = opening;
   }
 
-  /** 1: the next words stand on a new line; 2: with an empty line before. */
+  /** 1: the next words start a new line; 2: with an empty line before. */
   breakLine(breaks: 0 | 1 | 2): void {
     this.#breaks = Math.max(this.#breaks, breaks);
   }
@@ -108,7 +108,7 @@ class PageWriter {
     this.#marked = this.#parts.length;
   }
 
-  /** Only when there were words since `mark`. */
+  /** Only if there were words since `mark`. */
   writeIfAny(text: string): void {
     if (this.#parts.length > this.#marked) this.#parts.push(text);
   }
@@ -119,21 +119,21 @@ class PageWriter {
 }
 
 interface PageEvents {
-  /** `href` as it is written, of a link that has one. */
+  /** `href` as written, for a link that has one. */
   open(name: string, href: string | undefined): void;
   close(name: string): void;
   /** Character references are read. */
   text(text: string): void;
 }
 
-/** Left out with all they hold. */
+/** Left out with everything in them. */
 const UNREADABLE = /^(?:script|style|template|iframe|object|svg|canvas|audio|video|noembed|noframes)$/;
-/** Their content is no markup, so that they hold all until they are closed. */
+/** Their content isn't markup, so they extend until they are closed. */
 const RAW = /^(?:script|style|iframe|noembed|noframes)$/;
 /** Soft hyphens and joiners, which only layout needs. */
 const LAYOUT: ReadonlySet<number> = new Set([0xad, 0x200c, 0x200d]);
 
-/** Comments, declarations and elements whose content is not for reading are left out. */
+/** Leaves out comments, declarations and elements whose content isn't for reading. */
 function readTags(html: string, events: PageEvents): void {
   const isClosed = createCloseFinder(html);
   let hidden: string | undefined;
@@ -179,7 +179,7 @@ function readTags(html: string, events: PageEvents): void {
         if (hidden === undefined) events.close(closed);
         else if (closed === hidden) hidden = undefined;
       },
-      // Drawings have elements of their own, which are closed as those of XML.
+      // Drawings have their own elements, which are closed as in XML.
       isInForeignContext: () => hidden === "svg",
       oncdata: leaveOut,
       oncomment: leaveOut,
@@ -196,7 +196,7 @@ function leaveOut(): void {
   // Comments, declarations and the end have no text.
 }
 
-/** Whether an element is closed further on; searches for the end of each kind in vain only once. */
+/** Whether an element is closed further on; searches for a missing end of each kind only once. */
 function createCloseFinder(html: string): (name: string, from: number) => boolean {
   const unclosed = new Set<string>();
   return (name, from) => {

@@ -1,6 +1,6 @@
 /**
- * The tools that reach the web: `web_fetch` through the egress gate, `web_search` over a provider that the host brings. And
- * bytes from the web as text: which media types are text at all, and in which charset.
+ * The tools that reach the web: `web_fetch` through the egress gate, `web_search` with a provider from the host. Also
+ * converts bytes from the web to text: which media types are text, and in which charset.
  */
 import { sayFault } from "@metier/base/diagnostic";
 import { cleanLine, cleanText } from "@metier/base/text";
@@ -65,11 +65,11 @@ export interface SearchHit {
   readonly title: string;
   /** The address of the page. */
   readonly url: string;
-  /** The text that shows why it fits. */
+  /** The text that shows why it matches. */
   readonly snippet: string;
 }
 
-/** Your web search, given as `search`: with one, runs have the tool `web_search`. */
+/** Your web search, passed as `search`: with it, runs have the tool `web_search`. */
 export interface SearchProvider {
   /** At most `count` hits, best first. */
   search(query: string, count: number, signal: AbortSignal): Promise<readonly SearchHit[]>;
@@ -125,7 +125,7 @@ function shorten(text: string, most: number): string {
 }
 
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
-/** A server that states no type is given a chance; what it sends is read as text. */
+/** A server without a content type gets a chance; its content is read as text. */
 const TEXT =
   /^$|^text\/|^application\/(?:(?:x-)?(?:json|jsonl|ndjson|xml|yaml|toml|javascript|sql|sh)|ld\+json|x-ndjson)$|\+(?:json|xml|yaml)$/;
 const IMAGE = /^image\//;
@@ -143,7 +143,7 @@ async function decodeText({ bytes, charset, mediaType, url }: FetchedAnswer): Pr
   return htmlToText(text, url);
 }
 
-/** An unknown charset is read as UTF-8, as most of the web is. */
+/** An unknown charset is read as UTF-8, like most of the web. */
 function decodeBytes(bytes: Buffer, charset: string | undefined): string {
   try {
     return new TextDecoder(charset).decode(bytes);
@@ -152,7 +152,7 @@ function decodeBytes(bytes: Buffer, charset: string | undefined): string {
   }
 }
 
-/** `<meta charset="…">`, which stands at the beginning of a page. */
+/** `<meta charset="…">`, at the start of a page. */
 function declaredCharset(bytes: Buffer): string | undefined {
   return /<meta[^>]{0,200}charset\s*=\s*["']?([\w-]{1,40})/i.exec(bytes.toString("latin1", 0, 1024))?.[1];
 }

@@ -43,15 +43,15 @@ test("a decision to block, exit code 2, and Claude Code's words for both block w
 
 test("what is no clear answer is a fault that says why", () => {
   const faults: readonly (readonly [Partial<CommandOutcome>, string])[] = [
-    [{ exitCode: 1, stderr: "oops\n" }, "exit code 1: oops"],
-    [{ ended: "timeout" }, "within 1 seconds"],
+    [{ exitCode: 1, stderr: "oops\n" }, "code 1: oops"],
+    [{ ended: "timeout" }, "timed out after 1 s"],
     [{ ended: "signalled", signal: "SIGSEGV" }, "SIGSEGV"],
     [{ ended: "limit", reason: "It had 90 processes." }, "90 processes"],
     [{ ended: "refused", reason: "No bwrap." }, "No bwrap."],
     [{ ended: "cancelled" }, "stopped"],
     [{ droppedBytes: 7 }, "7 bytes more"],
-    [{ stdout: "all fine" }, "no JSON object: `all fine`"],
-    [{ stdout: "[1]" }, "no JSON object"],
+    [{ stdout: "all fine" }, "not a JSON object: `all fine`"],
+    [{ stdout: "[1]" }, "not a JSON object"],
     [{ stdout: '{"decision":"maybe"}' }, "`maybe`"],
     [{ stdout: '{"decision":null}' }, "`null`"],
     [{ stdout: '{"note":3}' }, "`note`"],

@@ -84,7 +84,9 @@ describe("list_files", () => {
     expect(await text("list_files", { path: "../work" })).toBe("[the folder is empty]");
     expect((await call("list_files", { path: "nope" })).text).toContain("`nope` does not exist.");
     expect((await call("list_files", { path: "a.txt" })).text).toContain("`a.txt` is not a folder.");
-    expect((await call("list_files", { path: "/" })).text).toContain("`/` is outside of what this run sees");
+    expect((await call("list_files", { path: "/" })).text).toContain(
+      "`/` is outside the folders this run can see",
+    );
   });
 });
 

@@ -121,7 +121,7 @@ describe("read_file refuses", () => {
       "Use `list_files` to see what there is.",
     ],
     ["lines that are not there", "readme.md", "`readme.md` has 1 line; there is no line 9."],
-    ["what is outside", "../outside.txt", "`../outside.txt` is outside of what this run sees"],
+    ["what is outside", "../outside.txt", "`../outside.txt` is outside the folders this run can see"],
     ["what is masked, as if it did not exist", "masked/secret.txt", "`masked/secret.txt` does not exist."],
     ["names of secrets, as if they did not exist", ".env", "`.env` does not exist."],
     ["links that lead out, as if they did not exist", "link.txt", "`link.txt` does not exist."],

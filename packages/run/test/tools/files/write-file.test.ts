@@ -48,7 +48,7 @@ describe("write_file", () => {
     const { world, call } = smallWorld();
     const { text } = await call("write_file", { path: "../skill/a.txt", content: "x" });
     expect(text).toContain(
-      `is not writable for this run; write below \`${world.cwd}\`, \`${world.workDir}\``,
+      `is not writable for this run; write inside \`${world.cwd}\`, \`${world.workDir}\``,
     );
   });
 });

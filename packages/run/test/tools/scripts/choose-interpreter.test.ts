@@ -72,7 +72,7 @@ describe("a Python script with metadata", () => {
     const chosen = await chooseInterpreter("a.py", "# /// script\n# x = \n# ///\n");
     expect(chosen).toEqual({
       ok: false,
-      refusal: expect.stringMatching(/inline metadata of `a\.py`.*no TOML/),
+      refusal: expect.stringMatching(/inline metadata of `a\.py`.*not valid TOML/),
     });
   });
 

@@ -42,12 +42,12 @@ describe("inline metadata of a Python script", () => {
   });
 
   test.each([
-    [`${block()}\n${block()}`, "more than one block"],
-    [block("# dependencies = ["), "no TOML"],
-    [block('# dependencies = "requests"'), "`dependencies` must be a list of texts"],
-    [block("# dependencies = [1]"), "`dependencies` must be a list of texts"],
-    [block("# requires-python = 3.11"), "`requires-python` must be a text"],
-    [block(`# dependencies = [${'"a",'.repeat(201)}]`), "at most 200"],
+    [`${block()}\n${block()}`, "more than one"],
+    [block("# dependencies = ["), "not valid TOML"],
+    [block('# dependencies = "requests"'), "`dependencies` must be a list of strings"],
+    [block("# dependencies = [1]"), "`dependencies` must be a list of strings"],
+    [block("# requires-python = 3.11"), "`requires-python` must be a string"],
+    [block(`# dependencies = [${'"a",'.repeat(201)}]`), "the limit is 200"],
     [block(...Array<string>(1001).fill("#")), "more than 1000 lines"],
   ])("is refused when it cannot be meant: %#", async (text, message) => {
     expect(await readInlineMetadata(text)).toEqual({ ok: false, refusal: expect.stringContaining(message) });

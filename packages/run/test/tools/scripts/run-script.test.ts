@@ -91,7 +91,7 @@ describeSandbox("run_script", () => {
     );
     expect((await call({ script: "scripts/echo.sh", stdin: null })).text).toContain("null");
     expect((await call({ script: "scripts/echo.sh", stdin: "x".repeat(9_000_000) })).text).toMatch(
-      /`stdin` has 9000000 bytes; at most 8388608 are allowed/,
+      /`stdin` has 9000000 bytes; the limit is 8388608/,
     );
   });
 
@@ -116,7 +116,7 @@ describeSandbox("run_script", () => {
     );
     expect(outcome.isError).toBe(true);
     expect(outcome.text).toMatch(
-      new RegExp(`stopped after ${timeoutMs} ms.*\`skills\\.script-timeout-ms\`.*begun`, "s"),
+      new RegExp(`timed out after ${timeoutMs} ms.*\`skills\\.script-timeout-ms\`.*begun`, "s"),
     );
   });
 
@@ -140,7 +140,7 @@ describeSandbox("what a script needs", () => {
     const { text, isError } = await call({ script: "scripts/needs.py" });
     expect(isError).toBe(true);
     expect(text).toContain(
-      '`scripts/needs.py` needs `requests<3`, `rich`, which `uv` would bring, and `uv` is not in the sandbox. Install it (https://docs.astral.sh/uv/); if that is not below `/usr`, name it in your config: `[sandbox] programs = ["uv"]`. `metier doctor` lists the programs that sandboxed commands find.',
+      '`scripts/needs.py` needs `requests<3`, `rich`, which `uv` would install, but the sandbox has no `uv`. Install it (https://docs.astral.sh/uv/); if it is not below `/usr`, add it to your config: `[sandbox] programs = ["uv"]`. `metier doctor` lists the programs in the sandbox.',
     );
     expect(text).not.toContain("\nran");
   });
@@ -149,7 +149,7 @@ describeSandbox("what a script needs", () => {
     const { text, isError } = await call({ script: "scripts/future.py" });
     expect(isError).toBe(true);
     expect(text).toMatch(
-      /`scripts\/future\.py` says `requires-python = ">=4\.2"`, and the sandbox has 3\.\d+\.\d+\./,
+      /`scripts\/future\.py` sets `requires-python = ">=4\.2"`, but the sandbox has 3\.\d+\.\d+\./,
     );
   });
 
@@ -216,7 +216,7 @@ describe("run_script without a sandbox", () => {
     const tool = runScriptTool({ ...NO_OTHERS, timeoutMs: 1000, own: "pdf" });
     const { text } = await tool.execute({ script: "a.py" }, context);
     expect(text).toContain(
-      "`a.py` needs `python3`, and the sandbox `just-bash` is a shell without programs.",
+      "`a.py` needs `python3`, but the sandbox `just-bash` is a shell without programs.",
     );
   });
 });

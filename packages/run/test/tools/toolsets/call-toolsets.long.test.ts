@@ -28,7 +28,7 @@ describe("an answer", () => {
     const { text, isError } = await call("long");
     expect(isError).toBe(false);
     expect(text).toContain("70000 characters left out");
-    expect(text).toMatch(/the whole of stdout is in `\/.*\/output\//);
+    expect(text).toMatch(/all of stdout is in `\/.*\/output\//);
   });
 
   const faults: Readonly<Record<string, readonly [run: string, message: string]>> = {
@@ -37,7 +37,7 @@ describe("an answer", () => {
     "that came late": ["await null; throw new Error('late')", "`pdf:a` failed: Error: late"],
     "that is no JSON": ["return 5n", "BigInt"],
     "that has no end": ["const a = {}; a.a = a; return a", "circular"],
-    "that is too long": ["return 'x'.repeat(2_000_000)", `at most ${MAX_LINE_BYTES}`],
+    "that is too long": ["return 'x'.repeat(2_000_000)", `the limit is ${MAX_LINE_BYTES}`],
   };
   for (const [title, [run, message]] of Object.entries(faults)) {
     test(`${title} is an error, and the process goes on`, async () => {
@@ -61,7 +61,7 @@ describe("an answer", () => {
     expect(await call("total", { total: 5 })).toEqual({ text: '{"total":5}', isError: false });
     const wrong = await call("total", { total: "five" });
     expect(wrong.isError).toBe(true);
-    expect(wrong.text).toMatch(/`pdf:total` gave a result that does not fit its own `output`: .*total/);
+    expect(wrong.text).toMatch(/`pdf:total` returned a result that does not match its own `output`: .*total/);
   });
 
   test("to an input that is too long is an error, and nothing is sent", async () => {
@@ -114,21 +114,19 @@ describe("a process that ends", () => {
     expect(await call("count")).toEqual({ text: "1", isError: false });
     const left = await call("leave");
     expect(left.isError).toBe(true);
-    expect(left.text).toMatch(
-      /^`pdf:leave` failed: the process ended with exit code 3\.[\s\S]*my last words$/,
-    );
+    expect(left.text).toMatch(/^`pdf:leave` failed: the process exited with code 3\.[\s\S]*my last words$/);
     expect(left.text.length).toBeLessThan(2500);
     expect(await call("count")).toEqual({ text: "1", isError: false });
-    expect((await call("die")).text).toContain("the process was ended by SIGKILL");
-    expect((await call("forget")).text).toMatch(/exit code 1[\s\S]*Error: forgotten/);
+    expect((await call("die")).text).toContain("the process was killed by SIGKILL");
+    expect((await call("forget")).text).toMatch(/exited with code 1[\s\S]*Error: forgotten/);
     expect(await call("count")).toEqual({ text: "1", isError: false });
   });
 
   test("ends the calls that are under way in it", async () => {
     const { call } = await openModule({ wait: "await new Promise(() => {})", leave: "process.exit(4)" });
     const [waited, left] = await Promise.all([call("wait"), call("leave")]);
-    expect(waited.text).toBe("`pdf:wait` failed: the process ended with exit code 4.");
-    expect(left.text).toBe("`pdf:leave` failed: the process ended with exit code 4.");
+    expect(waited.text).toBe("`pdf:wait` failed: the process exited with code 4.");
+    expect(left.text).toBe("`pdf:leave` failed: the process exited with code 4.");
   });
 
   test("again and again is not started any more, until its code is changed", async () => {
@@ -137,8 +135,8 @@ describe("a process that ends", () => {
     const { call } = await world.open(["a:Tools"]);
     const answers = [];
     for (let index = 0; index < 8; index++) answers.push((await call("leave")).text);
-    expect(answers.filter((text) => text.includes("exit code 4"))).toHaveLength(5);
-    expect(answers.at(-1)).toContain("has ended 5 times and is not started again");
+    expect(answers.filter((text) => text.includes("exited with code 4"))).toHaveLength(5);
+    expect(answers.at(-1)).toContain("crashed 5 times and is not restarted");
     world.code({ "a.js": toolset({ leave: "return 'stays'" }) });
     expect(await call("leave")).toEqual({ text: "stays", isError: false });
   });
@@ -147,15 +145,15 @@ describe("a process that ends", () => {
 describe("a process that breaks the protocol", () => {
   const say = (text: string): string => `writeSync(3, ${text}); await new Promise(() => {})`;
   const cases: Readonly<Record<string, readonly [run: string, reason: string]>> = {
-    "by garbage": [say("'garbage\\n'"), "no message of the protocol"],
-    "by another message": [say('\'{"type":"call","id":1}\\n\''), "no message of the protocol"],
-    "by bytes that are no text": [say("Buffer.from([255, 254, 0, 10])"), "no message of the protocol"],
-    "by another version": [say('\'{"type":"loaded","protocol":2}\\n\''), "another version"],
-    "by what it was not to load": [say('\'{"type":"loaded","protocol":1}\\n\''), "not what it was to load"],
-    "by a line without end": [
-      "for (;;) writeSync(3, 'x'.repeat(65536))",
-      `at most ${MAX_LINE_BYTES} are read`,
+    "by garbage": [say("'garbage\\n'"), "not a protocol message"],
+    "by another message": [say('\'{"type":"call","id":1}\\n\''), "not a protocol message"],
+    "by bytes that are no text": [say("Buffer.from([255, 254, 0, 10])"), "not a protocol message"],
+    "by another version": [say('\'{"type":"loaded","protocol":2}\\n\''), "protocol version"],
+    "by what it was not to load": [
+      say('\'{"type":"loaded","protocol":1}\\n\''),
+      "other than what it was told to",
     ],
+    "by a line without end": ["for (;;) writeSync(3, 'x'.repeat(65536))", `the limit is ${MAX_LINE_BYTES}`],
   };
   for (const [title, [run, reason]] of Object.entries(cases)) {
     test(`${title} is ended, and the next call starts another`, async () => {
@@ -182,7 +180,7 @@ describe("a process that breaks the protocol", () => {
       { flood: "for (;;) execSync('head -c 8000000 /dev/zero >&2', { stdio: 'inherit' })", count: COUNT },
       `import { execSync } from "node:child_process"; ${COUNTING}`,
     );
-    expect((await call("flood")).text).toContain("the process was ended at a limit");
+    expect((await call("flood")).text).toContain("the process was stopped at a limit");
     expect(await call("count")).toEqual({ text: "1", isError: false });
   });
 });
@@ -200,7 +198,7 @@ describe("a call that takes too long, or is cancelled,", () => {
       { times },
     );
     expect(await call("wait")).toEqual({
-      text: "`pdf:wait` failed: the call was stopped, because it took more than 700 ms.",
+      text: "`pdf:wait` failed: the call was stopped, because it timed out after 0.7 s.",
       isError: true,
     });
     const controller = new AbortController();
@@ -221,7 +219,7 @@ describe("a call that takes too long, or is cancelled,", () => {
     for (const tool of ["wait", "loop"]) {
       expect(await call("count")).toEqual({ text: "1", isError: false });
       expect(await call(tool)).toEqual({
-        text: `\`pdf:${tool}\` failed: the call was stopped, because it took more than 700 ms.`,
+        text: `\`pdf:${tool}\` failed: the call was stopped, because it timed out after 0.7 s.`,
         isError: true,
       });
     }

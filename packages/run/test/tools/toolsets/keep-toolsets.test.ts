@@ -13,7 +13,7 @@ import {
 import { verifies } from "../../../../../test/support/verifies.ts";
 
 const NOT_TRUSTED =
-  "`pdf:tell` was not called: its code is not loaded, because the skill is not trusted as it is now.";
+  "`pdf:tell` was not called: its code is not loaded, because the skill in its current form is not trusted.";
 
 describe("code that is changed", () => {
   verifies(138, "is loaded anew by the next call, also when only an import of it was changed", async () => {
@@ -67,7 +67,7 @@ describe("code that is changed", () => {
     world.code({ "a.ts": toolset({ tell: "return 1", other: "return 2" }) });
     const { call } = await world.open(["a:Tools"]);
     world.code({ "a.ts": toolset({ other: "return 3" }) });
-    expect((await call("tell")).text).toBe("`pdf:tell` does not exist any more: its code was changed.");
+    expect((await call("tell")).text).toBe("`pdf:tell` no longer exists: its code was changed.");
     expect(await call("other")).toEqual({ text: "3", isError: false });
   });
 

@@ -130,15 +130,15 @@ describe("a tool is left out, with the reason,", () => {
   const object = 'input: { type: "object" }';
   const cases: Readonly<Record<string, readonly [tool: string, reason: string]>> = {
     "that has no good name": [`"a b": { description: "x", ${object}, run() {} }`, "a name is"],
-    "that nobody can call": [`a: { description: "x", ${object} }`, "no function `run`"],
-    "that is nothing": ["a: null", "no function `run`"],
+    "that nobody can call": [`a: { description: "x", ${object} }`, "no `run` function"],
+    "that is nothing": ["a: null", "no `run` function"],
     "without a description": [`a: { ${object}, run() {} }`, "no `description`"],
     "with a description like a book": [`a: { description: "x".repeat(5000), ${object}, run() {} }`, "4000"],
-    "without an input": ['a: { description: "x", run() {} }', "`input` is no JSON Schema"],
+    "without an input": ['a: { description: "x", run() {} }', "`input` is not a JSON Schema"],
     "whose input is no object": ['a: { description: "x", input: { type: "string" }, run() {} }', "`input`"],
     "whose input is no schema": [
       'a: { description: "x", input: { type: "object", required: 5 }, run() {} }',
-      "the schema cannot be used",
+      "the schema can't be used",
     ],
     "whose input is too large": [
       'a: { description: "x", input: { type: "object", title: "x".repeat(70000) }, run() {} }',
@@ -195,9 +195,9 @@ test("what nobody can see is removed from descriptions and schemas, and said", a
 
 describe("a toolset is not loaded, with the reason,", () => {
   const cases: Readonly<Record<string, readonly [entry: string, text: string, reason: string | RegExp]>> = {
-    "whose module is missing": ["b:Tools", "", "`b` is no module of the skill"],
+    "whose module is missing": ["b:Tools", "", "`b` is not a module of the skill"],
     "whose module with an ending is missing": ["b.ts:Tools", "", "does not exist"],
-    "that the module does not export": ["a:Other", toolset({}), "exports no `Other`"],
+    "that the module does not export": ["a:Other", toolset({}), "does not export `Other`"],
     "that is something else": ["a:Tools", "export const Tools = () => 5;", "define it with `defineToolset`"],
     "that is nothing": ["a:Tools", "export const Tools = null;", "define it with `defineToolset`"],
     "with a fault in its syntax": ["a:Tools", "export const Tools = {;", "SyntaxError"],
@@ -213,7 +213,7 @@ describe("a toolset is not loaded, with the reason,", () => {
     "that ends its process": [
       "a:Tools",
       'console.error("good bye"); process.exit(7);',
-      /exit code 7[\s\S]*good bye/,
+      /exited with code 7[\s\S]*good bye/,
     ],
     "whose description is no JSON": [
       "a:Tools",
@@ -223,7 +223,7 @@ describe("a toolset is not loaded, with the reason,", () => {
     "whose description has no end": [
       "a:Tools",
       'export const Tools = { tools: { a: { description: "x".repeat(3e6), input: {}, run() {} } } };',
-      "at most",
+      "the limit is",
     ],
   };
   for (const [title, [entry, text, reason]] of Object.entries(cases)) {
@@ -242,7 +242,7 @@ describe("a toolset is not loaded, with the reason,", () => {
     const world = createToolsetWorld();
     world.code({ "a.ts": "for (;;);" });
     const opened = await world.open(["a:Tools"], { times: { loadMs: 500, callMs: 1000 } });
-    expect(opened.diagnostics[0]?.message).toContain("it took more than 500 ms");
+    expect(opened.diagnostics[0]?.message).toContain("it timed out after 0.5 s");
   });
 
   test("when the run is stopped meanwhile", async () => {
@@ -283,9 +283,9 @@ describe("a toolset is not loaded, with the reason,", () => {
       reasons.push(diagnostics[0]?.message);
     }
     expect(reasons).toEqual([
-      expect.stringContaining("`just-bash` runs no programs"),
+      expect.stringContaining("`just-bash` cannot run programs"),
       expect.stringContaining("no sandbox works here"),
-      expect.stringContaining("only a skill with a folder"),
+      expect.stringContaining("only a skill with its own folder"),
     ]);
   });
 });

@@ -55,7 +55,7 @@ describe("web_fetch", () => {
     async (type) => {
       const { text, isError } = await fetchPage({ type, body: "x" });
       expect(isError).toBe(true);
-      expect(text).toContain(`answered with \`${type}\`, which is not text`);
+      expect(text).toContain(`returned \`${type}\`, which is not text`);
     },
   );
 

@@ -1,6 +1,6 @@
 /**
- * What every sandboxed program finds, whatever its world: the machine's programs, devices, a `/proc` with nothing of the
- * machine in it. It is the same for all commands, so that it can be made before a command is known.
+ * What every sandboxed program finds in any world: the machine's programs, devices, and a `/proc` without the machine's
+ * data. It is the same for all commands, so it can be prepared before a command is known.
  */
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -13,10 +13,10 @@ const MEGABYTE = 1024 * 1024;
 const TEMPORARY_BYTES = 256 * MEGABYTE;
 const SHARED_MEMORY_BYTES = 64 * MEGABYTE;
 
-/** Links into `/usr` on most systems, folders of their own on some. */
+/** Links into `/usr` on most systems, real folders on some. */
 const SYSTEM_LINKS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** What programs need besides `/usr`, where it exists. Nothing here holds a key or names a user. */
+/** What programs need besides `/usr`, if it exists. None of these holds a key or names a user. */
 export const SYSTEM_FILES: readonly string[] = [
   "/nix/store",
   "/etc/alternatives",
@@ -31,7 +31,7 @@ export const SYSTEM_FILES: readonly string[] = [
   "/etc/pki/ca-trust/extracted",
 ];
 
-/** Whose the processes are inside: the user's own number, but never root's. */
+/** The user id inside: the user's own, but never root's. */
 export interface SandboxIdentity {
   readonly uid: number;
   readonly gid: number;
@@ -46,16 +46,16 @@ export function sandboxIdentity(): SandboxIdentity {
 
 export interface BaseParts {
   readonly identity: SandboxIdentity;
-  /** Bound read-only and first on PATH. */
+  /** Mounted read-only and first on PATH. */
   readonly programs: BroughtPrograms;
 }
 
-/** Hands a content to bubblewrap; the answer is the number of its descriptor. */
+/** Passes content to bubblewrap; returns its descriptor number. */
 export type Hand = (content: string | Uint8Array) => string;
 
 /**
- * Bubblewrap's arguments that make it at `root`: nothing, or a folder. A file that is written there costs no mount, and is
- * as read-only as one: the root is made so at the end.
+ * Bubblewrap's arguments that build it at `root`: empty, or a folder. A file written there needs no mount and is just
+ * as read-only, since the root becomes read-only at the end.
  */
 export function mountBase({ identity, programs }: BaseParts, root: string, hand: Hand): readonly string[] {
   const client = `#!/bin/sh\nexec ${insideCommand("metier-sb").join(" ")} "$@"\n`;
@@ -74,7 +74,7 @@ export function mountBase({ identity, programs }: BaseParts, root: string, hand:
   ];
 }
 
-/** What of the machine is mounted by that: when one of these is replaced, what was mounted is the old one. */
+/** The machine paths that this mounts: if one is replaced, the mount still shows the old one. */
 export function baseSources({ programs }: BaseParts): readonly string[] {
   return ["/usr", ...SYSTEM_FILES, ...Object.values(programs.files), ...programs.folders, insideFolder()];
 }
@@ -83,7 +83,7 @@ export function writeFile(path: string, descriptor: string, mode = "0444"): read
   return ["--perms", mode, "--file", descriptor, path];
 }
 
-/** They stay as they are while we run. */
+/** They do not change while we run. */
 const systemLinks = once(() => SYSTEM_LINKS.flatMap(findSystemLink));
 
 function findSystemLink(path: string): readonly SystemLink[] {
@@ -97,7 +97,7 @@ interface SystemLink {
   readonly option: readonly string[];
 }
 
-/** The arguments for those that this machine has. */
+/** The arguments for those that exist on this machine. */
 function mountSystemLinks(root: string): readonly string[] {
   return systemLinks().flatMap(({ path, option }) => [...option, `${root}${path}`]);
 }
@@ -112,9 +112,9 @@ function mountDevices(root: string): readonly string[] {
 }
 
 /*
- * What of `/proc` a sandboxed program does not get. The kernel keeps most of it from who has no privileges, but not from
- * root, and a run that root starts is root to those files, whatever number it shows inside: it could set the program that
- * the machine starts at a crash.
+ * Parts of `/proc` that a sandboxed program must not reach. The kernel protects most of them from unprivileged users,
+ * but not from root, and a run started by root is root to those files, whatever its id inside: it could set the program
+ * that the machine starts at a crash.
  */
 
 /** Memory, keys and messages of the whole machine. */
@@ -125,8 +125,8 @@ const HIDDEN = `kcore key-users keys kmsg kpagecgroup kpagecount kpageflags late
 const hidden = once(() => findPaths(HIDDEN));
 
 /**
- * Bubblewrap's arguments, to come after `--proc`. Settings of the machine, which `--proc` alone leaves to root, are in many
- * places of it: all of it is read-only.
+ * Bubblewrap's arguments that follow `--proc`. Machine settings, which `--proc` alone leaves writable for root, are
+ * spread over it, so all of it is read-only.
  */
 export function guardProc(root: string): readonly string[] {
   return [
@@ -137,8 +137,8 @@ export function guardProc(root: string): readonly string[] {
 }
 
 /**
- * Inside, the first process is bubblewrap itself. Whoever writes to its memory can have it say that the command has ended
- * and live on, and its program file is that of the machine.
+ * The first process inside is bubblewrap itself. Whoever writes to its memory could fake the end of the command and
+ * live on, and its program file is the machine's.
  */
 export function hideProcess(number: number, root: string): readonly string[] {
   const path = `${root}/proc/${number}`;

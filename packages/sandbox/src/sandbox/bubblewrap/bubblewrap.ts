@@ -1,6 +1,6 @@
 /**
- * The bubblewrap backend: each command gets namespaces, mounts and limits of its own and ends with all its children, also
- * when Metier itself is killed. The environment reaches bubblewrap through a pipe, since command lines are public.
+ * The bubblewrap backend: each command gets its own namespaces, mounts and limits, and ends with all its children, even
+ * if Metier is killed. The environment reaches bubblewrap through a pipe, since command lines are public.
  */
 import { isInside, realPathOr } from "@metier/base/places";
 import { insideCommand } from "../inside-programs.ts";
@@ -47,13 +47,13 @@ import { buildSeccompFilter } from "./seccomp-filter.ts";
 interface BubblewrapParts {
   /** Absolute paths of the programs. */
   readonly bwrap: string;
-  /** Sets limits on what one process may use; without it only the watchdog looks. */
+  /** Limits what one process may use; without it only the watchdog does. */
   readonly prlimit?: string | undefined;
-  /** Further programs that are found inside. */
+  /** Extra programs available inside. */
   readonly programs?: BroughtPrograms;
 }
 
-/** Where a command sees the programs of the machine. */
+/** Where a command sees the machine's programs. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/nix/store"];
 
 type BubblewrapCall = Required<Pick<ProcessRequest, "program" | "args" | "handed">>;
@@ -97,7 +97,7 @@ function wordsOf({ argv, egressSocket }: SandboxCommand): readonly string[] {
 type StartedCall = BubblewrapCall & Pick<ProcessRequest, "ahead">;
 
 interface KeptSandboxes extends Pick<KeptAhead, "makeNext"> {
-  /** How a command is started in a sandbox that was made ahead, where there is one and it will do. */
+  /** How a command starts in a prepared sandbox, if a suitable one exists. */
   call(world: World, command: SandboxCommand): StartedCall | undefined;
 }
 
@@ -142,7 +142,7 @@ function createBubblewrap(parts: BubblewrapParts): Sandbox {
     try {
       held = seen.protectedPaths.length === 0 ? undefined : holdPlaces(seen.protectedPaths);
     } catch (error) {
-      return refuseCommand(`Protected paths cannot be held: ${(error as Error).message}`);
+      return refuseCommand(`Protected paths cannot be secured: ${(error as Error).message}`);
     }
     const world = held ? { ...seen, masked: [...seen.masked, ...held.folders] } : seen;
     const { stdin, signal, onOutput, limits } = command;
@@ -158,7 +158,7 @@ function createBubblewrap(parts: BubblewrapParts): Sandbox {
         signal,
         onOutput: onOutput && withoutStarter(onOutput),
       });
-      if (running === 1) kept.makeNext(limits); // Where several run, it would take the processor from them.
+      if (running === 1) kept.makeNext(limits); // With several running, it would take the processor from them.
       return readOutcome(await ended);
     } finally {
       running -= 1;
@@ -167,20 +167,20 @@ function createBubblewrap(parts: BubblewrapParts): Sandbox {
   });
 }
 
-/** A program's real path where a command finds it inside. */
+/** A program's real path as a command finds it inside. */
 function seenInside(program: string | undefined): string | undefined {
   const path = program === undefined ? undefined : realPathOr(program);
   return path !== undefined && SYSTEM.some((folder) => isInside(path, folder)) ? path : undefined;
 }
 
-/** Bubblewrap's own faults, and the shell's whose limits cannot be set. */
+/** Errors of bubblewrap itself, and of the shell that cannot set its limits. */
 const OWN_FAULT = new RegExp(`^(?:bwrap|${STARTER_NAME}: .*?ulimit): (.*)`);
-/** What is said of a command that cannot be started: by bubblewrap, by `prlimit`, by the shell that is in its place. */
+/** The message for a command that cannot be started: from bubblewrap, `prlimit` or the shell in its place. */
 const NO_PROGRAM = new RegExp(
   `^(?:bwrap: execvp |prlimit: failed to execute |${STARTER_NAME}: (?:line )?\\d+: (?:exec: )?)(?!ulimit:)(.*): (.*)`,
 );
 
-/** What the programs on the way to the command say of its absence is told with the outcome, in the words of a shell. */
+/** Reports a missing command as a shell does, instead of the messages of the programs in between. */
 function withoutStarter(tell: NonNullable<SandboxCommand["onOutput"]>): typeof tell {
   return (stream, chunk) => {
     const isStarter = stream === "stderr" && NO_PROGRAM.test(Buffer.from(chunk).toString("latin1"));
@@ -202,10 +202,10 @@ function readOutcome(outcome: CommandOutcome): CommandOutcome {
   return readSignal(outcome);
 }
 
-/** Whether it holds on this machine, and what brings it where it does not. */
+/** Whether it works on this machine, and how to get it if not. */
 export const probeBubblewrap: ReturnType<typeof probeOnce> = probeOnce(async ({ find, programs }) => {
   if (process.platform !== "linux") {
-    return unavailable("bubblewrap", `bubblewrap does not exist for ${process.platform}.`);
+    return unavailable("bubblewrap", `bubblewrap is not available for ${process.platform}.`);
   }
   const bwrap = find("bwrap");
   if (bwrap === undefined)
@@ -214,7 +214,7 @@ export const probeBubblewrap: ReturnType<typeof probeOnce> = probeOnce(async ({ 
   const sandbox = createBubblewrap({ bwrap, programs, prlimit });
   const said = await tryOut(sandbox);
   if (said !== undefined) {
-    const reason = `bubblewrap is installed but does not start: ${said} Version 0.8 or newer is needed.`;
+    const reason = `bubblewrap is installed but does not start: ${said} Metier needs version 0.8 or newer.`;
     return unavailable("bubblewrap", reason, kernelCommand());
   }
   return works(sandbox, `${bwrap}.`, findHeldLimits(prlimit !== undefined, true));

@@ -1,7 +1,7 @@
 /**
- * Keeps protected paths that do not exist from being made during a command: something harmless stands there meanwhile,
- * which the sandbox mounts read-only. In a folder each user leaves a mark, so that commands of several processes can
- * share it, and the last of them removes it; marks of dead processes do not count.
+ * Prevents a command from creating protected paths that do not exist: during the command, a harmless placeholder is
+ * there, mounted read-only. Each user of a placeholder folder leaves a mark, so that several processes can share it and
+ * the last one removes it; marks of dead processes do not count.
  */
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
@@ -10,12 +10,12 @@ import { isAlive } from "@metier/base/programs";
 import { HARMLESS_FILES } from "../world/private-places.ts";
 
 export interface HeldPlaces {
-  /** The folders that were made: nothing of the user's lies there, and a run must not see what does. */
+  /** The folders created here: they contain nothing of the user's, and a run must not see what appears there. */
   readonly folders: readonly string[];
   release(): void;
 }
 
-/** Holds those of `paths` where nothing of the user's lies. */
+/** Holds those of `paths` that contain nothing of the user's. */
 export function holdPlaces(paths: readonly string[]): HeldPlaces {
   const mark = `metier-hold-${process.pid}-${randomUUID()}`;
   const folders: string[] = [];
@@ -39,10 +39,10 @@ export function holdPlaces(paths: readonly string[]): HeldPlaces {
 }
 
 const MARK = /metier-hold-(\d+)-/;
-/** Another process may remove what we are about to use once or twice, but not for ever. */
+/** Another process may remove what we are about to use once or twice, but not forever. */
 const ATTEMPTS = 20;
 
-/** The marks lie in the folder: it can be removed only when there are none, so no lock is needed. */
+/** The marks are in the folder, so it can be removed only when empty; no lock is needed. */
 function holdFolder(path: string, mark: string): boolean {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (!isFreeForFolder(path)) return false;
@@ -51,11 +51,11 @@ function holdFolder(path: string, mark: string): boolean {
       writeFileSync(join(path, mark), "", { flag: "wx" });
       return true;
     } catch (error) {
-      // Between the two steps the last of the others removed it.
+      // Between the two steps the last other user removed it.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   }
-  throw new Error(`\`${path}\` is made and removed again and again by another process.`);
+  throw new Error(`Another process keeps creating and removing \`${path}\`.`);
 }
 
 /** Whether nothing is there, or a folder that only Metier holds. An empty one may be the user's. */
@@ -72,14 +72,14 @@ function leaveFolder(path: string, mark: string): void {
     for (const name of readdirSync(path)) if (isAbandoned(name)) rmSync(join(path, name), { force: true });
     rmdirSync(path);
   } catch {
-    // Someone else holds it still, or put something there.
+    // Someone else still holds it, or put something there.
   }
 }
 
 /** How many commands of this process use a file. */
 const users = new Map<string, number>();
 
-/** A file that holds a place already, whoever made it, means nothing to anyone and counts as ours. */
+/** An existing placeholder file means nothing to anyone, so it counts as ours. */
 function holdFile(path: string, content: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found && !(found.isFile() && readFileSync(path, "utf8") === content)) return false;
@@ -88,7 +88,7 @@ function holdFile(path: string, content: string): boolean {
   return true;
 }
 
-/** Whatever stands there now, nothing of the user's did when it was held. */
+/** Whatever is there now, it was not the user's when it was held. */
 function leaveFile(path: string): void {
   const left = (users.get(path) ?? 1) - 1;
   if (left > 0) users.set(path, left);

@@ -1,7 +1,7 @@
 /**
- * Sandboxes that are made before their command comes, each for one command: namespaces, and what is the same for all
- * commands. One waits, and the world is mounted into it when its command comes, as the machine is then. It is used only
- * while it is what would be made now.
+ * Prepares sandboxes before their commands come, each for one command: namespaces, and what is the same for all
+ * commands. One waits; when its command comes, the current world is mounted into it. It is used only if a new one would
+ * be the same.
  */
 import { statSync } from "node:fs";
 import { countsByNamespace, sayRlimits } from "../process/kernel-limits.ts";
@@ -11,16 +11,16 @@ import { quoteWord, type SandboxLimits } from "../sandbox.ts";
 import { type BaseParts, baseSources } from "./base-mounts.ts";
 import { buildOuter, innerOptions, seenByInner } from "./profile.ts";
 
-/** How the words of a command reach a sandbox whose own command line was written before. */
+/** How a command's words reach a sandbox whose command line was already written. */
 const START_VARIABLE = "METIER_START";
-/** Of one variable; the kernel takes some 128,000. */
+/** For one variable; the kernel allows about 128,000. */
 const MAX_START_BYTES = 100_000;
-/** How the shell that starts the command names itself where it cannot. */
+/** The name the starting shell uses in its errors. */
 export const STARTER_NAME = "metier-start";
 /** The command itself does not see the variable. */
 const STARTER = ["/bin/sh", "-c", `eval "unset ${START_VARIABLE}; $${START_VARIABLE}"`, STARTER_NAME];
 
-/** What is to be set in the environment for the words to be started; nothing where they cannot be said so. */
+/** The environment entry that starts these words; `undefined` if they cannot be passed this way. */
 export function sayStart(
   words: readonly string[],
   limits: SandboxLimits,
@@ -33,7 +33,7 @@ export function sayStart(
 /** After the three standard streams; then what else the inner call gets when its command comes. */
 export const ARGS_DESCRIPTOR = 3;
 
-/** Bubblewrap in bubblewrap: the inner one waits for its arguments, `/etc/passwd` and the filter, if there is one. */
+/** Bubblewrap in bubblewrap: the inner one waits for its arguments, `/etc/passwd` and the filter, if any. */
 export function makeSandbox(
   bwrap: string,
   base: BaseParts,
@@ -60,7 +60,7 @@ export function encodeArguments(args: readonly string[]): string {
   return args.map((arg) => `${arg}\0`).join("");
 }
 
-/** The limits it is held to, the mounts of the machine, and which files are mounted: one that is replaced has another number. */
+/** Its limits, the machine's mounts, and which files are mounted: a replaced file has another inode. */
 export function stampBase(base: BaseParts, { maxProcesses, maxMemoryBytes }: SandboxLimits): string {
   const heldTo = countsByNamespace() ? [] : [maxProcesses, maxMemoryBytes];
   const numbers = baseSources(base).map((path) => {
@@ -72,25 +72,25 @@ export function stampBase(base: BaseParts, { maxProcesses, maxMemoryBytes }: San
 
 interface AheadParts {
   make(limits: SandboxLimits): Promise<StartedAhead | undefined>;
-  /** Of what a sandbox is made from: another one, and what was made before is not used. */
+  /** What a sandbox is made from: if it changes, prepared ones are not used. */
   stamp(limits: SandboxLimits): string;
-  /** Uses one up. Some machines let bubblewrap run, but not in itself. */
+  /** Uses one up. Some machines allow bubblewrap, but not nested. */
   works(made: StartedAhead): Promise<boolean>;
 }
 
 export interface KeptAhead {
-  /** One that is as if it were made now. */
+  /** One that is identical to a new one. */
   take(limits: SandboxLimits): StartedAhead | undefined;
-  /** To be called while a command runs and Metier waits for it: one is made for the next, which may use as much. */
+  /** Call this while a command runs and Metier waits: prepares one for the next command, with the same limits. */
   makeNext(limits: SandboxLimits): void;
 }
 
-/** Then a program that waits for a person or a model keeps nothing running for it. */
+/** After this long, a program that waits for a person or a model keeps none. */
 const IDLE_MS = 30_000;
-/** After the one that tries the backend, and the only one that many programs run. */
+/** Not after the first command, which tries the backend and is the only one in many programs. */
 const FIRST_FOLLOWED = 3;
 
-/** Most commands have ended by then: making it takes the processor from none of them. */
+/** Most commands have ended by then, so preparing takes no processor time from them. */
 const MAKE_AFTER_MS = 20;
 
 interface Waiting {
@@ -136,7 +136,7 @@ export function keepAhead({ make, stamp, works }: AheadParts): KeptAhead {
       isMaking = true;
       setTimeout(() => {
         tryThenAdd(limits)
-          .catch(() => (canMake = false)) // The next command has one made for itself, and is told what is wrong.
+          .catch(() => (canMake = false)) // The next command makes its own, and reports what is wrong.
           .finally(() => (isMaking = false));
       }, MAKE_AFTER_MS).unref();
     },

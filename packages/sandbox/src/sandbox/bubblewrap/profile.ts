@@ -1,7 +1,7 @@
 /**
- * The hardened bubblewrap profile as data: the arguments by which a command finds what every program needs, and the folders
- * of its world as these. All in one call of bubblewrap; or in two, one inside the other, of which the outer knows nothing of
- * the command and is made ahead (`made-ahead.ts`). Starts nothing.
+ * The hardened bubblewrap profile as data: arguments for what every program needs and for the folders of a command's
+ * world. Either in one bubblewrap call, or in two nested ones, of which the outer knows nothing about the command and
+ * is prepared ahead (`made-ahead.ts`). Starts nothing.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,25 +20,25 @@ import {
 } from "./base-mounts.ts";
 import { mountWorld } from "./world-mounts.ts";
 
-/** No life after ours, no terminal. */
+/** Dies with us, and has no terminal. */
 const ENDS_WITH_US = ["--new-session", "--die-with-parent"];
-/** No other process, no network, no name of the machine. */
+/** Sees no other process, network or host name. */
 const APART = ["--unshare-all", "--unshare-user", "--hostname", "metier"];
-/** No privilege, no way to get one, and nothing of our environment. */
+/** No privileges, no way to get any, and nothing from our environment. */
 const UNPRIVILEGED = ["--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--clearenv"];
 
 interface ProfileParts extends BaseParts {
   readonly command: SandboxCommand;
-  /** The world's own, or as it is now: `refreshWorld`. */
+  /** The world's own, or refreshed: `refreshWorld`. */
   readonly world: World;
-  /** Absent where the filter for this machine is not known. */
+  /** Absent if there is no filter for this machine. */
   readonly seccomp?: Uint8Array | undefined;
 }
 
 interface Profile {
-  /** For `--args`: they hold the environment and must not stand on a command line, which everyone can read. */
+  /** For `--args`: they contain the environment, which must not be on a command line that everyone can read. */
   readonly args: readonly string[];
-  /** The descriptors that `args` refers to, from `firstDescriptor` on. */
+  /** The descriptors that `args` refers to, starting at `firstDescriptor`. */
   readonly handed: readonly (string | Uint8Array)[];
 }
 
@@ -53,10 +53,10 @@ export function buildProfile(parts: ProfileParts, firstDescriptor: number): Prof
 }
 
 /*
- * In two calls. The outer one makes the namespaces and what is the same for all commands, in a folder; beside it stands the
- * root of the machine. The inner one takes that folder for its root, mounts the world into it and gives up everything else:
- * the machine's root with its mounts is not in the namespace that the command gets. Processes of the outer namespace do see
- * it. The kernel keeps the command from them, since they are in a user namespace around its own, and they are hidden.
+ * In two calls. The outer one creates the namespaces and everything common to all commands in a folder, next to the
+ * machine's root. The inner one makes that folder its root, mounts the world and drops everything else, so the
+ * machine's root is not in the command's namespace. Processes in the outer namespace do see it; the kernel keeps the
+ * command away from them because they are in an outer user namespace, and they are hidden.
  */
 
 const BASE = "/base";
@@ -64,10 +64,10 @@ const HOST = "/host";
 /** What the inner bubblewrap itself is started from. */
 const STARTED_FROM = ["/usr", "/etc", "/nix", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** In the namespace that both share, the outer bubblewrap is the first process and the inner one the second. */
+/** In the shared namespace, the outer bubblewrap is process 1 and the inner one process 2. */
 const INNER_PROCESS = 2;
 
-/** A path of the machine as the inner call finds it. */
+/** A machine path as the inner call finds it. */
 export function seenByInner(path: string): string {
   return `${HOST}${path}`;
 }
@@ -76,7 +76,7 @@ export function seenByInner(path: string): string {
 export function buildOuter(parts: BaseParts, firstDescriptor: number): Profile {
   return profileOf(firstDescriptor, (hand) => [
     ...[...APART, ...ENDS_WITH_US, "--clearenv"],
-    // Root of this namespace alone: what it may there, the inner one gives up.
+    // Root only in this namespace: the inner one drops these rights.
     ...["--uid", "0", "--gid", "0", "--cap-add", "ALL"],
     ...["--dev-bind", "/", HOST, "--proc", "/proc", "--dir", "/tmp", "--perms", "0755", "--dir", BASE],
     ...STARTED_FROM.filter((path) => existsSync(path)).flatMap((path) => [
@@ -88,7 +88,7 @@ export function buildOuter(parts: BaseParts, firstDescriptor: number): Profile {
   ]);
 }
 
-/** What holds for every inner call; to stand on its command line, so that it holds whatever it is told later. */
+/** Options for every inner call; on its command line, so that later arguments cannot change them. */
 export function innerOptions({ identity }: BaseParts): readonly string[] {
   return [...UNPRIVILEGED, ...ENDS_WITH_US, ...identify(identity)];
 }
@@ -112,13 +112,13 @@ function identify({ uid, gid }: SandboxIdentity): readonly string[] {
   return ["--uid", String(uid), "--gid", String(gid)];
 }
 
-/** What is the command's own; `host` is where bubblewrap sees the root of the machine. */
+/** The command's own part; `host` is where bubblewrap sees the machine's root. */
 function admitCommand(parts: ProfileParts, host: string, hand: Hand): readonly string[] {
   const { command, world, identity, programs, seccomp } = parts;
   const { uid, gid } = identity;
   const { egressSocket, capabilitySocket } = command;
   const environment = { path: searchPath([BIN], programs), temporary: "/tmp" };
-  // What else skills call it where it has capabilities.
+  // The other names under which skills call it if it has capabilities.
   const names = capabilitySocket === undefined ? [] : CLIENT_NAMES.filter((name) => name !== "metier-sb");
   return [
     ...(seccomp ? ["--seccomp", hand(seccomp)] : []),

@@ -1,9 +1,9 @@
 /**
- * The system calls a sandboxed program does not get, as data and as the filter program that bubblewrap loads into the
- * kernel. Everything else is allowed: the namespaces hold the rest, this only narrows what can be tried against them.
+ * The system calls denied to a sandboxed program, as data and as the filter that bubblewrap loads into the kernel.
+ * Everything else is allowed: namespaces provide the isolation, this only reduces what can be tried against them.
  */
 
-/** Call → its number on x64 and on arm64, where that machine has such a call. */
+/** Call → its number on x64 and arm64, if the machine has it. */
 type Calls = Readonly<Record<string, readonly [x64: number, arm64?: number]>>;
 
 const REFUSED_CALLS: Calls = {
@@ -31,11 +31,11 @@ const REFUSED_CALLS: Calls = {
   mount_setattr: [442, 442],
   name_to_handle_at: [303, 264],
   open_by_handle_at: [304, 265],
-  // keyrings, which no namespace divides
+  // keyrings, which no namespace separates
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
-  // large and often faulty parts of the kernel
+  // large and often buggy parts of the kernel
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
@@ -73,39 +73,39 @@ const REFUSED_CALLS: Calls = {
   ioperm: [173],
 };
 
-/** These answer as on a kernel that has no such call, so that programs take their other way. */
+/** These fail as on a kernel without the call, so that programs use their fallback. */
 const MISSING_CALLS: Calls = {
-  clone3: [435, 435], // Its flags lie in memory, where no filter can look; those of `clone` do not.
-  // memory that belongs to no process, so that no watchdog could tell whose it is
+  clone3: [435, 435], // Its flags are in memory, which a filter cannot read; those of `clone` are not.
+  // memory that belongs to no process, so no watchdog could attribute it
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   shmget: [29, 194],
   msgget: [68, 186],
 };
 
-/** Newer calls than this table was made for, and on x64 those of the x32 convention, whose numbers are all larger. */
+/** Calls newer than this table and, on x64, the x32 convention, whose numbers are all larger. */
 const FIRST_UNKNOWN_CALL = 457;
 
-/** Typing into the terminal of whoever started us: TIOCSTI, and TIOCLINUX, which can paste. */
+/** Typing into our user's terminal: TIOCSTI, and TIOCLINUX, which can paste. */
 const REFUSED_IOCTLS = [0x5412, 0x541c];
-/** Unix, IPv4, IPv6 and netlink (which lists interfaces). Not vsock, which leads out of a virtual machine. */
+/** Unix, IPv4, IPv6 and netlink (which lists interfaces). Not vsock, which reaches out of a virtual machine. */
 const ALLOWED_SOCKET_FAMILIES = [1, 2, 10, 16];
-/** Linux, 32-bit Linux, and the question which it is. Others exist to weaken the protection of memory. */
+/** Linux, 32-bit Linux, and the query. Other values weaken memory protection. */
 const ALLOWED_PERSONALITIES = [0, 8, 0xffffffff];
 /** New namespaces of any kind. */
 const NAMESPACE_FLAGS = 0x7e020000;
-/** Outside, a program that runs as its owner would be the user's own. Written to, a file loses these bits by itself. */
+/** Outside, a setuid program would run as the user. Writing to a file clears these bits. */
 const OWNER_BITS = 0o6000;
 
 interface Machine {
-  /** As the kernel names it in `seccomp_data.arch`. */
+  /** As in `seccomp_data.arch`. */
   readonly audit: number;
   readonly column: 0 | 1;
   readonly ioctl: number;
   readonly socket: number;
   readonly clone: number;
   readonly personality: number;
-  /** Calls that set the mode of a file, and which of their arguments it is. */
+  /** Calls that set a file's mode, and which argument it is. */
   readonly chmods: Readonly<Record<number, number>>;
 }
 
@@ -143,15 +143,15 @@ const REFUSE = failWith(1); // EPERM
 const NO_SUCH_CALL = failWith(38); // ENOSYS
 const NO_SUCH_FAMILY = failWith(97); // EAFNOSUPPORT
 
-/** Offsets in `struct seccomp_data`; of an argument the low half, since both machines are little-endian. */
+/** Offsets in `struct seccomp_data`; the low half of an argument, since both machines are little-endian. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const argument = (index: number): number => 16 + 8 * index;
 
-/** Code, jump if true, jump if false, operand: one instruction of the filter. */
+/** One filter instruction: code, jump if true, jump if false, operand. */
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, operand: number];
 
-/** The filter for a machine, as the kernel takes it; `undefined` for a machine whose calls are not in the table. */
+/** The filter for a machine in kernel format; `undefined` if its calls are not in the table. */
 export function buildSeccompFilter(machine: string = process.arch): Buffer | undefined {
   const found = MACHINES[machine];
   if (!found) return undefined;
@@ -199,7 +199,7 @@ function refuseBits(bits: number): readonly Instruction[] {
   ];
 }
 
-/** For one call: `checks`, which always answer, on one of its arguments. */
+/** For one call: `checks` on one of its arguments, which always return. */
 function checkArgument(call: number, index: number, checks: readonly Instruction[]): readonly Instruction[] {
   return [[JUMP_IF_EQUAL, 0, checks.length + 1, call], [LOAD, 0, 0, argument(index)], ...checks];
 }

@@ -1,4 +1,4 @@
-/** A world as mounts of bubblewrap. Reads the disk only to see what kind of thing each path is. */
+/** Turns a world into bubblewrap mounts. Reads the disk only to see each path's type. */
 import { type Dirent, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
@@ -11,8 +11,8 @@ import {
 } from "../world/world.ts";
 
 /**
- * The world's rules as mounts, outer ones first, so that the innermost decides here as it does in the path gate. `host` is
- * where bubblewrap sees the root of the machine: nothing, or a folder.
+ * The world's rules as mounts, outer ones first, so that the innermost decides, as in the path gate. `host` is where
+ * bubblewrap sees the machine's root: empty, or a folder.
  */
 export function mountWorld(world: World, host: string): string[] {
   const mounts: string[] = [];
@@ -35,19 +35,19 @@ export function mountWorld(world: World, host: string): string[] {
   return [...mounts, ...closed];
 }
 
-/** What a mask must cover; a link is none, since what it leads to is masked itself. */
+/** What a mask must cover; not a link, since its target is masked itself. */
 function kindOf(path: string): "file" | "folder" | undefined {
   try {
     const found = lstatSync(path);
     return found.isDirectory() ? "folder" : found.isSymbolicLink() ? undefined : "file";
   } catch {
-    return undefined; // There is nothing, or nothing that this user could read.
+    return undefined; // Nothing is there, or nothing this user could read.
   }
 }
 
 /**
- * What is read-only in a writable folder could be replaced by renaming a folder around it (`.git`), and a mount cannot
- * be renamed: so that folder becomes one. A mask is left out where nothing around it is visible anyway.
+ * A read-only path in a writable folder could be replaced by renaming a parent folder (`.git`), but a mount cannot be
+ * renamed, so that folder becomes a mount. A mask is omitted if nothing around it is visible anyway.
  */
 function withPins(world: World): WorldRules {
   const rules = worldRules(world);
@@ -72,9 +72,9 @@ function accessAround(rules: WorldRules, path: string): Access {
 }
 
 /*
- * Placed folders: those that the commands of a run see at another path than their own. Nothing is written into the folder
- * they appear in: an empty one stands in its place, with each of its entries and the placed folders mounted into it. The
- * file tools do not see them: they are for programs, and no part of the skill.
+ * Placed folders: a run's commands see them at another path. Nothing is written into the folder they appear in: an
+ * empty one takes its place, with each of its entries and the placed folders mounted into it. The file tools do not see
+ * them: they are for programs, and not part of the skill.
  */
 
 /** Those that appear directly in `folder`. */
@@ -82,7 +82,7 @@ function placedIn({ placed = [] }: World, folder: string): readonly PlacedFolder
   return placed.filter(({ at }) => dirname(at) === folder);
 }
 
-/** Arguments of bubblewrap that show `folder` read-only with these in it; it is to be remounted read-only at the end. */
+/** Bubblewrap arguments that show `folder` read-only with these in it; remount it read-only at the end. */
 function mountWithPlaced(folder: string, placed: readonly PlacedFolder[], host: string): readonly string[] {
   try {
     const covered = new Set(placed.map(({ at }) => basename(at)));
@@ -93,7 +93,7 @@ function mountWithPlaced(folder: string, placed: readonly PlacedFolder[], host: 
       ...placed.flatMap(({ from, at }) => ["--ro-bind", `${host}${from}`, at]),
     ];
   } catch {
-    return ["--ro-bind", `${host}${folder}`, folder]; // It is gone, or not for us: bubblewrap refuses, and says so.
+    return ["--ro-bind", `${host}${folder}`, folder]; // It is gone or not accessible: bubblewrap refuses and reports it.
   }
 }
 

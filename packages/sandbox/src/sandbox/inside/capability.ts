@@ -1,6 +1,6 @@
 /**
- * `metier-sb capability …`: what the host performs for the run, asked for from inside its sandbox. A result is JSON on
- * standard output; a fault is JSON on standard error, with exit code 1.
+ * `metier-sb capability …`: asks the host to perform operations for the run, from inside its sandbox. A result is JSON
+ * on standard output; an error is JSON on standard error, with exit code 1.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
@@ -16,19 +16,19 @@ capability auth complete --flow-id FLOW (--code CODE | --callback-url URL)
 capability auth complete-callback --callback-url URL
 capability auth poll --flow-id FLOW [--timeout SECONDS] [--interval SECONDS]
 
-  -c, --capability       its id, as \`desk.mail\`
-  -o, --operation        one of those that \`list\` shows
-  -i, --input-json       a JSON object; - reads it from standard input
-  -k, --idempotency-key  with the same key a change is made once, however often it is asked for
-  -a, --account          which of the linked accounts is meant
-  -p, --plan-id          of a change that waits for a confirmation
-  -f, --flow-id          of a sign-in, as \`begin\` and \`list\` give it
-      --all              also what is not available here, and so cannot be used
-      --timeout          asks again until the sign-in is done, for so long
-      --interval         between two polls; else what the host says
-      --target-fingerprint  taken and not needed: the host compares a change with its plan itself
+  -c, --capability       its id, such as \`desk.mail\`
+  -o, --operation        an operation from \`list\`
+  -i, --input-json       a JSON object, or - to read it from standard input
+  -k, --idempotency-key  calls with the same key make a change only once
+  -a, --account          the linked account to use
+  -p, --plan-id          the plan of a change that waits for confirmation
+  -f, --flow-id          the sign-in, from \`begin\` or \`list\`
+      --all              include capabilities that are not available here
+      --timeout          how long to poll until the sign-in is complete
+      --interval         time between polls (default: set by the host)
+      --target-fingerprint  accepted but ignored: the host compares a change with its plan
 
-Prints JSON. Exit code 0: done; 1: the host said no, the fault is JSON on standard error; 2: not understood.
+Prints JSON. Exit code 0: success; 1: the host refused, with the error as JSON on standard error; 2: usage error.
 `;
 
 const FLAGS = {
@@ -51,7 +51,7 @@ const FLAGS = {
 type Flag = keyof typeof FLAGS;
 type Flags = Readonly<Partial<Record<Flag, string | boolean>>>;
 
-/** Flag → the parameter of the method that it gives; none: it is for this program alone. */
+/** Flag → the method parameter it sets; none if only this program uses it. */
 type Given = Readonly<Partial<Record<Flag, string | undefined>>>;
 
 interface Action {
@@ -126,7 +126,7 @@ function readWords(words: readonly string[]): { readonly name: string; readonly 
     const { values, positionals } = parseArgs({ args: [...words], options: FLAGS, allowPositionals: true });
     return { name: positionals.join(" "), flags: values };
   } catch (error) {
-    throw new UsageFault((error as Error).message); // Of a flag that there is not, or that lacks its value.
+    throw new UsageFault((error as Error).message); // For an unknown flag, or one without its value.
   }
 }
 
@@ -134,8 +134,8 @@ function findAction(name: string, flags: Flags): Action {
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) {
     const known = Object.keys(ACTIONS).map((each) => `\`${each}\``);
-    const wrong = name === "" ? "what is to be done is missing" : `there is no \`${name}\``;
-    throw new UsageFault(`${wrong}; there is ${known.join(", ")}`);
+    const wrong = name === "" ? "the command is missing" : `unknown command \`${name}\``;
+    throw new UsageFault(`${wrong}; the commands are ${known.join(", ")}`);
   }
   const missing = Object.keys(action.needs).find((flag) => flags[flag as Flag] === undefined);
   if (missing !== undefined) throw new UsageFault(`\`${name}\` needs \`--${missing}\``);
@@ -160,10 +160,10 @@ function readInput(text = "{}"): RpcParams {
   try {
     value = JSON.parse(text === "-" ? readFileSync(0, "utf8") : text);
   } catch (error) {
-    throw new UsageFault(`\`--input-json\` is no JSON: ${(error as Error).message}`);
+    throw new UsageFault(`\`--input-json\` is not valid JSON: ${(error as Error).message}`);
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as RpcParams;
-  throw new UsageFault("`--input-json` must be a JSON object, as `{}`");
+  throw new UsageFault("`--input-json` must be a JSON object, such as `{}`");
 }
 
 function readSeconds(flags: Flags, name: "timeout" | "interval"): number | undefined {
@@ -171,7 +171,7 @@ function readSeconds(flags: Flags, name: "timeout" | "interval"): number | undef
   if (text === undefined) return undefined;
   const seconds = Number(text);
   if (text !== "" && Number.isFinite(seconds) && seconds >= 0) return seconds;
-  throw new UsageFault(`\`--${name}\` must be a number of seconds, and is \`${text}\``);
+  throw new UsageFault(`\`--${name}\` must be a number of seconds, not \`${text}\``);
 }
 
 interface Times {
@@ -182,7 +182,7 @@ interface Times {
 const SHORTEST_WAIT = 1;
 const USUAL_WAIT = 5;
 
-/** Once, or until the time is over: only what is pending is asked for again. */
+/** Once, or until the timeout: asks again only while it is pending. */
 async function perform(method: string, params: RpcParams, { timeout = 0, interval }: Times): Promise<number> {
   const end = performance.now() + timeout * 1000;
   while (true) {
@@ -196,7 +196,7 @@ async function perform(method: string, params: RpcParams, { timeout = 0, interva
   }
 }
 
-/** A list is long, with all its schemas, and more than twice as long when it is indented: models would not see its end. */
+/** A list with all its schemas is long, and more than twice as long when indented: models would not see its end. */
 function showResult(method: string, result: RpcParams): string {
   return `${JSON.stringify(result, undefined, method === "capability.list" ? 0 : 2)}\n`;
 }
@@ -204,8 +204,8 @@ function showResult(method: string, result: RpcParams): string {
 function stillPending(timeout: number): ClientFault {
   return {
     code: "still_pending",
-    message: `The sign-in was not done within ${timeout} seconds.`,
-    hint: "It can go on: poll again while it has not expired.",
+    message: `The sign-in was not completed within ${timeout} seconds.`,
+    hint: "You can continue: poll again until it expires.",
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What authors of toolsets write with, imported by the name `metier/toolset`. Inside the sandbox this very
- * file answers to that name, so a skill needs no packages for it.
+ * The API for toolset authors, imported as `metier/toolset`. Inside the sandbox this file has that name, so a skill
+ * needs no packages for it.
  */
 
 /** A value that JSON can hold. */
@@ -17,15 +17,17 @@ export interface ToolsetSchema {
   readonly [keyword: string]: ToolsetJson;
 }
 
-/** What a tool is given beside its input. */
+/** What a tool gets besides its input. */
 export interface ToolsetContext {
-  /** The folder of this run: writable, and kept after it. */
+  /** This run's folder: writable, and kept after the run. */
   readonly workDir: string;
-  /** The skill's own folder for this user: writable, kept over runs and updates of the skill. */
+  /** The skill's own folder for this user: writable, and kept across runs and updates of the skill. */
   readonly dataDir?: string;
   /** Read-only. */
   readonly skillDir: string;
-  /** Comes when the call is cancelled or takes too long; a tool that goes on is ended with its process soon after. */
+  /**
+   * Aborts when the call is cancelled or takes too long; a tool that continues is stopped with its process soon after.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -33,33 +35,33 @@ export interface ToolsetContext {
 export interface ToolsetTool<Input extends ToolsetSchema = ToolsetSchema> {
   /** What it does and when to use it, for the model. */
   readonly description: string;
-  /** JSON Schema of the input, `type: "object"`. It is checked before `run`. */
+  /** JSON Schema of the input, `type: "object"`. Checked before `run`. */
   readonly input: Input;
-  /** JSON Schema of what `run` gives: a result that does not fit it is an error. */
+  /** JSON Schema of the result of `run`: a result that does not match is an error. */
   readonly output?: ToolsetSchema;
-  /** What it gives is the answer to the model; what it throws is an error for it. */
+  /** Its result goes to the model; an exception becomes an error for the model. */
   run(
     input: FromSchema<Input>,
     context: ToolsetContext,
   ): ToolsetJson | undefined | Promise<ToolsetJson | undefined>;
 }
 
-/** The tools that a skill brings as code. */
+/** The tools that a skill ships as code. */
 export interface Toolset<Inputs extends Readonly<Record<string, ToolsetSchema>>> {
-  /** For messages. Default: the name it is exported under. */
+  /** For messages. Default: its export name. */
   readonly name?: string;
   /** By name: a letter, then letters, digits, `_` and `-`. Models see it as `skill__name`. */
   readonly tools: { readonly [Name in keyof Inputs]: ToolsetTool<Inputs[Name]> };
 }
 
-/** The tools of a skill; what the `run` of each is given has the type that its `input` describes. */
+/** Defines a skill's tools; each `run` gets the type that its `input` describes. */
 export function defineToolset<const Inputs extends Readonly<Record<string, ToolsetSchema>>>(
   toolset: Toolset<Inputs>,
 ): Toolset<Inputs> {
   return toolset;
 }
 
-/** The type of the values that fit a JSON Schema, as far as its plain keywords say it; anything else is JSON. */
+/** The type of values that match a JSON Schema, as far as its plain keywords say; anything else is JSON. */
 export type FromSchema<Schema> = Schema extends { readonly const: infer Value }
   ? Value
   : Schema extends { readonly enum: readonly (infer Value)[] }
@@ -84,7 +86,7 @@ type FromProperties<Properties, Required> = Flat<
   }
 >;
 
-/** What is required, and what has a default, which is put in before the tool is called. */
+/** Required properties, and those with a default, which is filled in before the call. */
 type RequiredOf<Schema, Properties> =
   | (Schema extends { readonly required: readonly (infer Name)[] } ? Name : never)
   | {

@@ -1,7 +1,7 @@
 /**
- * The small store of a skill: one JSON file for each key in its data folder, the same for a program outside and for
- * scripts inside a sandbox. A value is replaced as a whole, so several processes need no lock. A script may have put
- * anything there: links are not followed, sizes are bounded, no folder is emptied, what cannot be read is set aside.
+ * A skill's small store: one JSON file per key in its data folder, used by programs outside and by scripts inside a
+ * sandbox. A value is replaced as a whole, so processes need no lock. A script may put anything there: links are not
+ * followed, sizes are bounded, folders are not emptied, and unreadable files are set aside.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -26,24 +26,24 @@ export const MAX_STORE_BYTES: number = 4 * 1024 * 1024;
 
 const ENDING = ".store.json";
 const ASIDE = ".corrupt";
-/** Of a file name; with the ending and what a temporary file has it stays below what file systems take. */
+/** For a file name; with the extension and a temporary suffix it stays below file system limits. */
 const MAX_NAME = 200;
 
-/** The key or the value cannot be kept: what, which, and what is allowed. */
+/** The key or value cannot be stored: which one, and what is allowed. */
 export class StoreFault extends Error {}
 
 export interface KeyValues {
-  /** `undefined` when there is none. */
+  /** `undefined` if there is none. */
   get(key: string): unknown;
   set(key: string, value: unknown): void;
-  /** Whether there was one. */
+  /** Returns whether it existed. */
   delete(key: string): boolean;
   /** By key. */
   all(): Record<string, unknown>;
   clear(): void;
 }
 
-/** `onCorrupt` is told of each file that was set aside, and why. */
+/** `onCorrupt` is called for each file that was set aside, with the reason. */
 export function openKeyValues(
   folder: string,
   onCorrupt: (file: string, reason: string) => void = () => undefined,
@@ -84,10 +84,13 @@ export function openKeyValues(
   };
 }
 
-/** Any text is a key: what a file name cannot hold, or a file system could mix up, is written as `%41`. */
+/**
+ * Any string can be a key: characters that a file name cannot hold, or a file system could confuse, are written as
+ * `%41`.
+ */
 function nameOf(key: unknown): string {
   if (typeof key !== "string" || key === "" || !key.isWellFormed()) {
-    throw new StoreFault("A key is a text that is not empty.");
+    throw new StoreFault("A key must be a non-empty string.");
   }
   const name = [...Buffer.from(key)].map((byte, at) => {
     const character = String.fromCharCode(byte);
@@ -97,18 +100,18 @@ function nameOf(key: unknown): string {
   const written = name.join("");
   if (written.length <= MAX_NAME) return written + ENDING;
   throw new StoreFault(
-    `The key \`${key.slice(0, 40)}…\` is too long; about 60 to 200 characters are allowed.`,
+    `The key \`${key.slice(0, 40)}…\` is too long; the limit is about 60 to 200 characters.`,
   );
 }
 
-/** `undefined` for a file that is none of ours. */
+/** `undefined` for a file that is not ours. */
 function keyOf(name: string): string | undefined {
   if (!name.endsWith(ENDING)) return undefined;
   try {
     const key = decodeURIComponent(name.slice(0, -ENDING.length));
     return nameOf(key) === name ? key : undefined;
   } catch {
-    return undefined; // Not written by us: no UTF-8, or too long.
+    return undefined; // Not written by us: not UTF-8, or too long.
   }
 }
 
@@ -117,34 +120,33 @@ function toText(key: string, value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch (fault) {
-    throw new StoreFault(`The value of \`${key}\` is no JSON: ${(fault as Error).message}.`);
+    throw new StoreFault(`The value of \`${key}\` is not valid JSON: ${(fault as Error).message}.`);
   }
-  if (text === undefined) throw new StoreFault(`The value of \`${key}\` is no JSON; delete the key instead.`);
+  if (text === undefined)
+    throw new StoreFault(`The value of \`${key}\` is not JSON; delete the key instead.`);
   const bytes = Buffer.byteLength(text) + 1;
   if (bytes <= MAX_VALUE_BYTES) return `${text}\n`;
   throw new StoreFault(
-    `The value of \`${key}\` has ${bytes} bytes; at most ${MAX_VALUE_BYTES} are allowed. Keep it in a file of the data folder.`,
+    `The value of \`${key}\` has ${bytes} bytes; the limit is ${MAX_VALUE_BYTES} bytes. Store it in a file in the data folder.`,
   );
 }
 
 function checkRoom(folder: string, file: string, bytes: number): void {
   const others = listNames(folder).filter((name) => join(folder, name) !== file);
   if (others.length >= MAX_KEYS) {
-    throw new StoreFault(
-      `The store has ${others.length} keys; at most ${MAX_KEYS} are allowed. Delete some first.`,
-    );
+    throw new StoreFault(`The store has ${others.length} keys; the limit is ${MAX_KEYS}. Delete some first.`);
   }
   const sizes = others.map((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0);
   const size = sizes.reduce((sum, each) => sum + each, bytes);
   if (size <= MAX_STORE_BYTES) return;
   throw new StoreFault(
-    `The store would have ${size} bytes; at most ${MAX_STORE_BYTES} are allowed. Delete something first.`,
+    `The store would have ${size} bytes; the limit is ${MAX_STORE_BYTES} bytes. Delete something first.`,
   );
 }
 
 type Reading =
   | { readonly ok: true; readonly value: unknown }
-  /** No reason: there is nothing. */
+  /** Without a reason, the file does not exist. */
   | { readonly ok: false; readonly reason?: string };
 
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -154,29 +156,29 @@ function readValue(file: string): Reading {
   try {
     descriptor = openSync(file, OPEN_FLAGS);
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return { ok: false, reason: "it is no regular file" };
+    if (!stats.isFile()) return { ok: false, reason: "it is not a regular file" };
     if (stats.size > MAX_VALUE_BYTES) return { ok: false, reason: `it has ${stats.size} bytes` };
     return { ok: true, value: JSON.parse(readFileSync(descriptor, "utf8")) };
   } catch (fault) {
     const { code, message } = fault as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return { ok: false };
     if (code !== undefined && code !== "ELOOP" && code !== "ENXIO") throw fault;
-    return { ok: false, reason: code === undefined ? message : "it is no regular file" };
+    return { ok: false, reason: code === undefined ? message : "it is not a regular file" };
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-/** Kept, for whoever wants to look what it was; one of each key. */
+/** Kept for inspection; one per key. */
 function setAside(file: string): void {
   try {
     renameSync(file, `${file}${ASIDE}`);
   } catch {
-    // Another process was faster, the folder is read-only here, or a folder is in the way: the file stays where it is.
+    // Another process was faster, the folder is read-only, or a folder is in the way: the file stays.
   }
 }
 
-/** Whether there was one. A folder of that name is none of ours, and stays. */
+/** Returns whether it existed. A folder of that name is not ours, and stays. */
 function remove(file: string): boolean {
   try {
     unlinkSync(file);
@@ -187,7 +189,7 @@ function remove(file: string): boolean {
   }
 }
 
-/** A reader, or another writer, sees the old value or the new one. */
+/** A reader or another writer sees either the old value or the new one. */
 function replace(file: string, text: string): void {
   const temporary = `${file}.${randomBytes(6).toString("hex")}`;
   try {
@@ -199,7 +201,7 @@ function replace(file: string, text: string): void {
   }
 }
 
-/** The files of the store, also those that were set aside: they take room. */
+/** The store's files, including those set aside, which use space too. */
 function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith(ENDING) || name.endsWith(ENDING + ASIDE));

@@ -1,9 +1,9 @@
 /**
- * `metier-sb`, the program that a sandboxed command finds on its PATH. It runs inside: this folder imports nothing but
- * itself and `node:`. From source the folder is bound whole and Node strips the types; `dist/` has it as one file.
+ * `metier-sb`, the program on a sandboxed command's PATH. It runs inside, so this folder imports only itself and
+ * `node:`. From source the folder is mounted as is and Node strips the types; in `dist/` it is one file.
  */
 
-/** One file for each, loaded when it is asked for. Gives the exit code. */
+/** One file per command, loaded on use. Returns the exit code. */
 type Command = (words: readonly string[]) => Promise<number>;
 
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -18,7 +18,7 @@ async function main([name = "", ...words]: readonly string[]): Promise<number> {
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load !== undefined) return (await load())(words);
   const known = Object.keys(COMMANDS).join(", ");
-  process.stderr.write(`metier-sb: there is no command \`${name}\`; there is ${known}\n`);
+  process.stderr.write(`metier-sb: unknown command \`${name}\`; the commands are ${known}\n`);
   return USAGE_CODE;
 }
 

@@ -1,17 +1,17 @@
 /**
- * What both sides of a sandbox agree on: paths that hold only inside, and what Metier and the process of a skill's toolsets
- * say to each other, one JSON value a line. `load` comes first and is answered by `loaded`; then each `call` is answered by
- * one `result` or `error`, in any order.
+ * What both sides of a sandbox agree on: paths that are valid only inside, and the protocol between Metier and the
+ * process of a skill's toolsets, one JSON value per line. `load` comes first and is answered by `loaded`; then each
+ * `call` is answered by one `result` or `error`, in any order.
  */
 import type { ToolsetContext, ToolsetJson } from "./define-toolset.ts";
 
-/** Both sides state it; a process of another version is not talked to. */
+/** Both sides state it; a process of another version is refused. */
 export const TOOLSET_PROTOCOL = 1;
 
-/** Of one line, in bytes, either way. */
+/** Bytes per line, either way. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 
-/** Descriptors of the process: its standard streams are left to the toolset, which may print and read as it likes. */
+/** The process's descriptors: its standard streams belong to the toolset, which may print and read freely. */
 export const ANSWERS_DESCRIPTOR = 3;
 export const REQUESTS_DESCRIPTOR = 4;
 
@@ -31,7 +31,7 @@ export interface ModuleExport {
 export interface CallRequest {
   readonly type: "call";
   readonly id: number;
-  /** Its place among `modules`. */
+  /** Its index in `modules`. */
   readonly toolset: number;
   readonly tool: string;
   readonly input: ToolsetJson;
@@ -47,16 +47,16 @@ export type ToolsetRequest = LoadRequest | CallRequest | CancelRequest;
 interface LoadedAnswer {
   readonly type: "loaded";
   readonly protocol: number;
-  /** One for each of `modules`. */
+  /** One per entry of `modules`. */
   readonly toolsets: readonly LoadedModule[];
 }
 
 export type LoadedModule =
   | { readonly name?: string | undefined; readonly tools: readonly DescribedTool[] }
-  /** Why it cannot be used; begins in lower case. */
+  /** Why it cannot be used; starts in lowercase. */
   | { readonly fault: string };
 
-/** As the module has it: nothing of it was checked. */
+/** As in the module, unchecked. */
 export interface DescribedTool {
   readonly name: string;
   readonly description?: unknown;
@@ -71,11 +71,11 @@ export type CallAnswer =
 
 export type ToolsetAnswer = LoadedAnswer | CallAnswer;
 
-/** The programs that Metier brings; first on the PATH. */
+/** Metier's own programs; first on the PATH. */
 export const BIN = "/run/metier/bin";
 /** This folder. */
 export const INSIDE = "/run/metier/inside";
-/** The socket of the allow-list proxy, for a command that is granted domains. */
+/** The allow-list proxy's socket, for a command with granted domains. */
 export const EGRESS_SOCKET = "/run/metier/egress.sock";
-/** The socket of the capabilities, for a command of a run whose skill declares some. */
+/** The capability socket, for a command of a run whose skill declares some. */
 export const CAPABILITY_SOCKET = "/run/metier/capability.sock";

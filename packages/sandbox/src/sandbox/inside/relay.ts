@@ -1,6 +1,7 @@
 /**
- * `metier-sb relay -- command…`: runs a command whose only way out is the bound socket of the allow-list proxy. A sandbox
- * has a loopback of its own: connections to a port there are passed on to the socket, and the usual variables name it.
+ * `metier-sb relay -- command…`: runs a command whose only network access is the mounted socket of the allow-list
+ * proxy. A sandbox has its own loopback: connections to a port there are forwarded to the socket, and the usual proxy
+ * variables name it.
  */
 import { spawn } from "node:child_process";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -14,11 +15,11 @@ const NOT_FOUND_CODE = 127;
 const NOT_STARTED_CODE = 126;
 const FIRST_SIGNAL_CODE = 128;
 
-/** Ends as the command does: with its exit code, or with 128 and the number of the signal that ended it. */
+/** Exits like the command: with its exit code, or 128 plus the number of the signal that ended it. */
 export async function runRelay([separator, ...argv]: readonly string[]): Promise<number> {
   const [program, ...args] = argv;
   if (separator !== "--" || program === undefined) {
-    process.stderr.write("metier-sb relay: write `metier-sb relay -- command…`\n");
+    process.stderr.write("metier-sb relay: usage: `metier-sb relay -- command…`\n");
     return 2;
   }
   const port = await listen();
@@ -35,7 +36,7 @@ function listen(): Promise<number> {
 
 function passOn(client: Socket): void {
   const proxy = connect({ path: EGRESS_SOCKET, allowHalfOpen: true });
-  const ended = (): void => undefined; // A connection that breaks is closed on both sides, and that is all.
+  const ended = (): void => undefined; // A broken connection is closed on both sides; nothing else to do.
   pipeline(client, proxy, ended);
   pipeline(proxy, client, ended);
 }
@@ -47,11 +48,11 @@ function proxyVariables(port: number): Readonly<Record<string, string>> {
     HTTP_PROXY: proxy,
     HTTPS_PROXY: proxy,
     NO_PROXY: direct,
-    // `curl` reads plain HTTP's in lower case alone.
+    // `curl` reads the variable for plain HTTP only in lowercase.
     http_proxy: proxy,
     https_proxy: proxy,
     no_proxy: direct,
-    // Node 24 and newer, and 22.21, obey the variables when told so.
+    // Node 24 and newer, and 22.21, use the variables only when told to.
     NODE_USE_ENV_PROXY: "1",
   };
 }

@@ -1,21 +1,21 @@
 /**
- * The capability socket: frames for both of its ends, and the client of the end inside, which has one connection and one
- * answer for each request. What it needs stands in variables.
+ * The capability socket: frames for both ends, and the client for the inside, with one connection and one answer per
+ * request. Its settings are in environment variables.
  */
 import { randomUUID } from "node:crypto";
 import { connect, type NetConnectOpts } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 
 /*
- * A frame: four bytes with the length of what follows, the biggest first, then that many bytes of JSON. A reader takes
- * what comes in any pieces and holds no more than has come.
+ * A frame: four bytes of length, big-endian, then that many bytes of JSON. A reader accepts any chunks and holds no
+ * more than has arrived.
  */
 
-/** Of what a frame holds, in bytes. */
+/** Bytes in a frame's content. */
 export const MAX_FRAME_BYTES: number = 10 * 1024 * 1024;
 
 const PREFIX_BYTES = 4;
-/** A buffer begins with this and doubles: a length that is only claimed costs nothing. */
+/** A buffer starts at this size and doubles, so a claimed length costs nothing. */
 const FIRST_BYTES = 4096;
 
 /** `undefined`: the text does not fit into a frame. */
@@ -29,11 +29,11 @@ export function encodeFrame(text: string): Buffer | undefined {
 }
 
 interface FrameReader {
-  /** Gives the frames that are whole now. After a `tooLong` the rest cannot be told apart: there is no more to read. */
+  /** Returns the frames that are complete. After `tooLong` the rest cannot be separated, so nothing more is read. */
   push(chunk: Uint8Array): readonly Buffer[];
-  /** The length that was claimed, when it was more than fits. */
+  /** The claimed length, if it exceeds the limit. */
   readonly tooLong: number | undefined;
-  /** Bytes of a frame that is not whole yet. */
+  /** Bytes of an incomplete frame. */
   readonly heldBytes: number;
 }
 
@@ -120,7 +120,7 @@ export async function askHost(
   const doors = findDoors(env);
   if (!context_token || doors.length === 0) return fail(NO_CAPABILITIES);
   const bearer = env.METIER_RPC_BEARER || undefined;
-  // The same nonce in every try: what has reached the host once is not done a second time.
+  // The same nonce in every try, so that the host does nothing twice.
   const all = { ...params, context_token, nonce: randomUUID(), bearer };
   const frame = encodeFrame(JSON.stringify({ jsonrpc: "2.0", id: REQUEST_ID, method, params: all }));
   if (frame === undefined) return fail(TOO_LONG);
@@ -145,7 +145,7 @@ function findDoors(env: NodeJS.ProcessEnv): readonly NetConnectOpts[] {
   return [...(path ? [{ path }] : []), ...(port > 0 ? [{ host, port }] : [])];
 }
 
-/** `unreached`: nothing was sent. `closed`: it was, perhaps, and there was no answer. */
+/** `unreached`: nothing was sent. `closed`: it may have been sent, but there was no answer. */
 function exchange(door: NetConnectOpts, frame: Buffer): Promise<unknown> {
   return new Promise((resolve) => {
     const reader = createFrameReader();
@@ -205,22 +205,22 @@ function fail(fault: ClientFault): RpcAnswer {
 
 const NO_CAPABILITIES: ClientFault = {
   code: "no_capabilities",
-  message: "This command has no capabilities: no token and socket are named in its variables.",
-  hint: "A run has them when its skill is trusted and names them under `capabilities`.",
+  message: "This command has no capabilities: its environment has no token and socket.",
+  hint: "A run has them if its skill is trusted and lists them under `capabilities`.",
 };
 const NOT_REACHED: ClientFault = {
   code: "host_not_reached",
-  message: `The host could not be reached in ${TRIES} tries.`,
-  hint: "The run that this command belongs to may have ended.",
+  message: `The host was unreachable in ${TRIES} tries.`,
+  hint: "The run of this command may have ended.",
 };
 const NO_ANSWER: ClientFault = {
   code: "host_gave_no_answer",
-  message: "The host closed the connection without an answer; whether it was done is not known.",
-  hint: "Look before you ask again, and ask with an idempotency key.",
+  message: "The host closed the connection without an answer; the outcome is unknown.",
+  hint: "Check the outcome before you ask again, and use an idempotency key.",
 };
 const NOT_UNDERSTOOD: ClientFault = {
   code: "answer_not_understood",
-  message: "What the host answered is no answer of JSON-RPC 2.0.",
+  message: "The host's answer is not valid JSON-RPC 2.0.",
 };
 const TOO_LONG: ClientFault = {
   code: "request_too_long",

@@ -1,11 +1,13 @@
-/** `metier-sb store …`: the skill's store for this user, from inside the sandbox. Values are JSON on standard output. */
+/**
+ * `metier-sb store …`: the skill's store for this user, from inside the sandbox. Values are JSON on standard output.
+ */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type KeyValues, openKeyValues, StoreFault } from "./key-values.ts";
 
 const USAGE = `metier-sb store get KEY | set KEY VALUE | delete KEY | list | clear
-  VALUE is JSON; what is no JSON is a text; - reads it from standard input.
-  --global after get and list: what all users of the skill share, which can only be read here.
+  VALUE is JSON; anything else is a string; - reads it from standard input.
+  --global after get and list: values shared by all users of the skill; read-only here.
 `;
 
 const [DONE, NO, WRONG] = [0, 1, 2];
@@ -16,7 +18,7 @@ export function runStore(words: readonly string[]): Promise<number> {
   const folder = process.env.METIER_DATA_DIR;
   if (folder === undefined) return fail("this sandbox has no data folder (`$METIER_DATA_DIR`)", NO);
   if (isGlobal && action !== "get" && action !== "list")
-    return fail(`\`${action}\` is not for \`--global\`\n${USAGE}`);
+    return fail(`\`${action}\` does not support \`--global\`\n${USAGE}`);
   const values = openKeyValues(isGlobal ? join(dirname(folder), "global") : folder, (file, reason) =>
     tell(`\`${file}\` cannot be read and was set aside: ${reason}`),
   );
@@ -43,14 +45,14 @@ function act(action: string, words: readonly string[], values: KeyValues): numbe
   return DONE;
 }
 
-/** How many words follow each action. */
+/** How many words each action takes. */
 const WORDS: Readonly<Record<string, number>> = { get: 1, set: 2, delete: 1, list: 0, clear: 0 };
 
 function readValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // Plain words are a text.
+    return text; // Plain words are a string.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The process in which the toolsets of one skill live, inside the sandbox of a run. It loads their modules, says which
- * tools they have, and calls them. It imports nothing but this folder and `node:`; what it answers is trusted by nobody.
+ * The process for one skill's toolsets, inside a run's sandbox. It loads their modules, lists their tools, and calls
+ * them. It imports only this folder and `node:`; nobody trusts its answers.
  */
 import { writeSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -33,7 +33,7 @@ interface LoadedTool {
 
 type LoadedTools = Readonly<Record<string, LoadedTool>>;
 
-/** What authors import, wherever their skill lies. */
+/** What authors import, wherever their skill is. */
 const AUTHORING = new Set(["metier", "metier/toolset"]);
 const AUTHORING_FILE = new URL(`./define-toolset${extname(import.meta.filename)}`, import.meta.url).href;
 
@@ -70,7 +70,7 @@ async function loadModule({ file, exportName }: ModuleExport): Promise<LoadedMod
   const { name, tools } = (exported ?? {}) as { readonly name?: unknown; readonly tools?: unknown };
   const isToolset = typeof tools === "object" && tools !== null && !Array.isArray(tools);
   toolsets.push(isToolset ? (tools as LoadedTools) : {});
-  if (exported === undefined) return { fault: `its module exports no \`${exportName}\`` };
+  if (exported === undefined) return { fault: `its module does not export \`${exportName}\`` };
   if (!isToolset) return { fault: `\`${exportName}\` has no \`tools\`: define it with \`defineToolset\`` };
   return {
     name: typeof name === "string" ? name : undefined,
@@ -78,7 +78,7 @@ async function loadModule({ file, exportName }: ModuleExport): Promise<LoadedMod
   };
 }
 
-/** CommonJS modules may have their exports below `default` alone. */
+/** CommonJS modules may have their exports only under `default`. */
 function findExport(module: Record<string, unknown>, name: string): unknown {
   if (Object.hasOwn(module, name)) return module[name];
   const { default: whole } = module;
@@ -103,13 +103,13 @@ async function call({ id, toolset, tool, input }: CallRequest): Promise<void> {
   }
 }
 
-/** Throws for what is no JSON, and for what is too long. */
+/** Throws for a value that is not JSON, or too long. */
 function say(answer: ToolsetAnswer): void {
   const line = Buffer.from(`${JSON.stringify(answer)}\n`);
   if (line.length > MAX_LINE_BYTES) {
-    throw new Error(`the answer has ${line.length} bytes; at most ${MAX_LINE_BYTES} are passed on`);
+    throw new Error(`the answer has ${line.length} bytes; the limit is ${MAX_LINE_BYTES} bytes`);
   }
-  // At once and in order, also when the process ends right after it.
+  // Written synchronously and in order, also if the process exits right after.
   for (let sent = 0; sent < line.length; ) sent += writeSync(ANSWERS_DESCRIPTOR, line, sent);
 }
 
@@ -122,4 +122,4 @@ function describeThrown(error: unknown): string {
 
 const requests = new Socket({ fd: REQUESTS_DESCRIPTOR, readable: true, writable: false });
 for await (const line of createInterface({ input: requests })) take(JSON.parse(line) as ToolsetRequest);
-process.exit(0); // Nobody asks any more, whatever the toolset still does.
+process.exit(0); // Nobody is asking anymore, whatever the toolset still does.

@@ -1,2 +1,2 @@
-/** The program of the interpreted shell, packed, for a bundle that Metier became a part of. The build puts it here. */
+/** The interpreted shell's program, packed for bundles that include Metier. The build fills this in. */
 export const CARRIED_SHELL: string | undefined = undefined;

@@ -1,7 +1,7 @@
 /**
- * The just-bash backend: a shell that is interpreted in JavaScript and starts no program of the machine, for shell glue
- * where nothing else exists. Each command gets a process of its own, which Node's permission model holds to the folders
- * of the world and keeps from starting anything; it ends as every other process here does.
+ * The just-bash backend: a shell interpreted in JavaScript that starts no program of the machine, for shell glue where
+ * nothing else is available. Each command gets its own process, which Node's permission model restricts to the world's
+ * folders and prevents from starting anything; it ends like every other process here.
  */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -33,22 +33,22 @@ import type { ShellRequest } from "./shell.ts";
 
 interface JustBashParts {
   readonly shell: ShellProgram;
-  /** An absolute path; without it only the watchdog looks. */
+  /** An absolute path; without it only the watchdog enforces limits. */
   readonly prlimit?: string | undefined;
-  /** How a sandbox that runs programs is had here, for whoever misses one. */
+  /** How to get a sandbox that runs programs here. */
   readonly advice: string;
 }
 
 const MEGABYTE = 1024 * 1024;
-/** Of the interpreter's own data; files in memory and output come on top. */
+/** For the interpreter's own data; files in memory and output come on top. */
 const DEFAULT_MEMORY_BYTES = 1024 * MEGABYTE;
-/** What the shell may put out beyond what is kept, before that counts as a flood. */
+/** How much the shell may write beyond what is kept before it counts as a flood. */
 const FLOOD_BYTES = 64 * MEGABYTE;
 /** What `/proc` says about open descriptors, through which the path gate reaches files. */
 const DESCRIPTORS = "/proc/self/fd/";
 
 function createJustBash({ shell, prlimit, advice }: JustBashParts): Sandbox {
-  const noPrograms = `metier: this shell is interpreted (backend \`just-bash\`) and has commands of its own only; it starts no program of this machine. ${advice}`;
+  const noPrograms = `metier: this shell is interpreted (backend \`just-bash\`) and has only built-in commands; it cannot start programs of this machine. ${advice}`;
   return createSandbox("just-bash", async (command) => {
     const { argv, stdin, signal, onOutput, limits } = command;
     const world = refreshWorld(command.world);
@@ -61,7 +61,7 @@ function createJustBash({ shell, prlimit, advice }: JustBashParts): Sandbox {
       maxOutputBytes: 2 * limits.maxOutputBytes + FLOOD_BYTES,
       noPrograms,
     };
-    const { maxFileBytes: _held, ...processLimits } = limits; // The shell itself holds it, and says so.
+    const { maxFileBytes: _held, ...processLimits } = limits; // The shell enforces it and reports it.
     const [program = process.execPath, ...args] = withRlimits(prlimit, processLimits, [
       process.execPath,
       ...nodeOptions(world, shell, limits),
@@ -100,33 +100,31 @@ function nodeOptions(
   ];
 }
 
-/** A folder and one inside of it confuse Node, which then denies both. */
+/** A folder together with one inside it confuses Node, which then denies both. */
 function outermost(paths: readonly string[]): readonly string[] {
   return paths.filter((path) => !paths.some((folder) => folder !== path && isInside(path, folder)));
 }
 
-/** As the options mean it: a folder ends with a slash. */
+/** As the options expect: a folder ends with a slash. */
 function withContents(path: string): string {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, "/") : path;
 }
 
-/** The interpreter's own limits, and Node's end when its memory is full. */
+/** The interpreter's own limits, and Node's exit when its memory is full. */
 const OWN_LIMIT = /^bash: (.*\bexceeded\b.*?)(?:, increase executionLimits\.\w+)?$/m;
 const NO_MEMORY = /FATAL ERROR: .*(?:heap|memory)/i;
 
 function readOutcome(outcome: CommandOutcome): CommandOutcome {
   const { ended, exitCode, stderr } = outcome;
   const limit = ended === "exited" && exitCode === 126 ? OWN_LIMIT.exec(stderr) : undefined;
-  if (limit)
-    return { ...outcome, ended: "limit", reason: `It went beyond a limit of the shell: ${limit[1]}.` };
+  if (limit) return { ...outcome, ended: "limit", reason: `It exceeded a limit of the shell: ${limit[1]}.` };
   if (ended === "signalled" && NO_MEMORY.test(stderr)) {
-    return { ...outcome, ended: "limit", stderr: "", reason: "It used more memory than a command may." };
+    return { ...outcome, ended: "limit", stderr: "", reason: "It used more memory than a command may use." };
   }
   return outcome;
 }
 
-const FOR_TRUSTED =
-  "just-bash is for trusted skills only, since its interpreter is no boundary of the system.";
+const FOR_TRUSTED = "just-bash is for trusted skills only, because its interpreter is not a system boundary.";
 
 /** Whether the interpreted shell can be used here, and for whom. */
 export function probeJustBash(machine: SandboxMachine, trust: Trust): Promise<Probed> {
@@ -135,36 +133,36 @@ export function probeJustBash(machine: SandboxMachine, trust: Trust): Promise<Pr
   return tryJustBash(machine);
 }
 
-const NEEDS_NODE = "just-bash is held by the permission model of Node.js, which Bun does not have.";
+const NEEDS_NODE = "just-bash relies on the permission model of Node.js, which Bun does not have.";
 
 const tryJustBash = probeOnce(async ({ find }) => {
   if (process.platform === "win32") return unavailable("just-bash", "just-bash is not supported on win32.");
   if (process.versions.bun !== undefined) return unavailable("just-bash", NEEDS_NODE);
   const shell = await findShell();
   if (!shell)
-    return unavailable("just-bash", "The program of just-bash is missing from this installation of Metier.");
+    return unavailable("just-bash", "The just-bash program is missing from this Metier installation.");
   const prlimit = find("prlimit");
   const sandbox = createJustBash({ shell, advice: adviceFor(installCommand(find)), prlimit });
   const said = await tryOut(sandbox);
   if (said !== undefined) return unavailable("just-bash", `just-bash does not start: ${said}`);
   const reason =
-    "an interpreted shell for trusted skills, with commands of its own; it starts no program of this machine.";
+    "an interpreted shell for trusted skills with built-in commands; it cannot start programs of this machine.";
   return { sandbox, probe: { backend: "just-bash", available: true, reason } };
 });
 
 function adviceFor(installBubblewrap: string | undefined): string {
-  if (process.platform !== "linux") return "`metier doctor` says how to have a sandbox that does.";
+  if (process.platform !== "linux") return "See how to get a sandbox that can with `metier doctor`.";
   const how = installBubblewrap === undefined ? "Install bubblewrap" : `Run \`${installBubblewrap}\``;
-  return `${how} to have a sandbox that does.`;
+  return `${how} to get a sandbox that can.`;
 }
 
 interface ShellProgram {
   readonly file: string;
-  /** What its process must be able to read in order to start. */
+  /** What its process must be able to read to start. */
   readonly readable: readonly string[];
 }
 
-/** In the package: the source in a clone, the built one elsewhere. A bundle carries it with it. */
+/** In the package: the source in a clone, otherwise the built file. A bundle carries it. */
 async function findShell(): Promise<ShellProgram | undefined> {
   const root = packageFolder();
   if (root !== undefined && runsFromSources()) {

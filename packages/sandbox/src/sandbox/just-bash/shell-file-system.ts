@@ -1,7 +1,6 @@
 /**
- * What the interpreted shell takes for its machine: the folders of the world on disk, and around them a small system in
- * memory (`/bin`, `/dev`, `/proc`). Each operation is done in one of the two, or between them; `shell-places.ts` says
- * which.
+ * The file system of the interpreted shell: the world's folders on disk, and around them a small system in memory
+ * (`/bin`, `/dev`, `/proc`). Each operation happens in one of the two, or between them; `shell-places.ts` decides.
  */
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -17,7 +16,7 @@ const READ_ONLY = " (read-only for this run)";
 const OWNER_WRITE_BIT = 0o200;
 
 interface ShellFileSystem extends IFileSystem {
-  /** What to say of a file that cannot be made or changed, after its name. */
+  /** What to say about a file that cannot be created or changed, after its name. */
   whyNotWritable(path: string): Promise<string | undefined>;
 }
 
@@ -50,14 +49,14 @@ export function createShellFileSystem(world: World, disk: WorldDisk, memory: InM
   const writes = createWrites(layers, reads);
   return {
     resolvePath: (base, path) => resolve(base, path),
-    /** Used for guesses only; a world is too large to be listed. */
+    /** Used only for guesses; a world is too large to list. */
     getAllPaths: () => [],
     ...reads,
     ...writes,
     ...createMoves(layers, reads, writes),
     async whyNotWritable(path) {
       const target = await places.locate(path, "follow");
-      const folder = await places.lookAt(dirname(target)).catch(() => undefined); // Then it is not there, which is all that counts.
+      const folder = await places.lookAt(dirname(target)).catch(() => undefined); // Then it does not exist, which is all that counts.
       if (folder?.isDirectory !== true) return "";
       if (places.isOnDisk(target)) return accessTo(world, target) === "write" ? undefined : READ_ONLY;
       return OUTPUTS.has(target) || places.isTemporary(target) ? undefined : READ_ONLY;
@@ -99,7 +98,7 @@ function createReads({ disk, memory, places }: Layers): Reads {
     exists: (path) =>
       stat(path).then(
         () => true,
-        () => false, // Also where it cannot be told: the shell cannot use it either.
+        () => false, // Also if that is unknown: the shell cannot use it either.
       ),
     readdir: async (path) => (await list(path)).map(({ name }) => name),
     readdirWithFileTypes: list,
@@ -134,7 +133,7 @@ function createWrites(layers: Layers, { readdir }: Reads): Writes {
   };
   const mkdir: Writes["mkdir"] = async (path, { recursive = false } = {}) => {
     const folder = await locate(path, "follow");
-    const found = await lookAt(folder).catch(() => undefined); // Then making it says what is wrong.
+    const found = await lookAt(folder).catch(() => undefined); // Then creating it reports what is wrong.
     if (found && !(recursive && found.isDirectory)) throw fileFault("EEXIST", path);
     if (found) return;
     if (recursive) await mkdir(dirname(folder), { recursive });
@@ -168,7 +167,7 @@ function createWrites(layers: Layers, { readdir }: Reads): Writes {
   };
 }
 
-/** Of what is there already. */
+/** For what already exists. */
 function createChanges({ disk, memory, places }: Layers): Pick<Writes, "symlink" | "chmod" | "utimes"> {
   const { isOnDisk, locate, checkTemporary } = places;
   const change = async (path: string, last: "follow" | "keep", by: Change): Promise<void> => {
@@ -178,7 +177,7 @@ function createChanges({ disk, memory, places }: Layers): Pick<Writes, "symlink"
     await by.inMemory(target);
   };
   return {
-    // Node's permission model, which holds this process as well, lets it make no links on the disk.
+    // Node's permission model, which also restricts this process, forbids creating links on disk.
     symlink: (target, path) =>
       change(path, "keep", {
         onDisk: () => {
@@ -199,7 +198,7 @@ function createChanges({ disk, memory, places }: Layers): Pick<Writes, "symlink"
   };
 }
 
-/** What has two ends, each on disk or in memory. */
+/** Operations with two ends, each on disk or in memory. */
 function createMoves({ disk, memory, places }: Layers, reads: Reads, writes: Writes): Moves {
   const { isOnDisk, lookAt, locate, checkTemporary } = places;
   const cp: Moves["cp"] = async (from, to, { recursive = false } = {}) => {

@@ -1,6 +1,6 @@
 /**
- * Where a path of the interpreted shell leads: to the disk, where the world shows it, or to the small system in memory
- * around it, of which only `/tmp` can be written to. Links are followed here, so that they lead where they lead in the
+ * Resolves paths of the interpreted shell: to the disk, where the world shows it, or to the small system in memory
+ * around it, of which only `/tmp` is writable. Links are followed here, so that they lead to the same targets as in the
  * sandbox and never out of it.
  */
 import type { Stats } from "node:fs";
@@ -17,12 +17,12 @@ const EXECUTE_BITS = 0o111;
 export interface ShellPlaces {
   isOnDisk(path: string): boolean;
   lookAt(path: string): Promise<FsStat>;
-  /** What a link says; nothing where there is none. */
+  /** A link's target; `undefined` if there is none. */
   linkAt(path: string): Promise<string | undefined>;
   /** Without links, or without those before the last name. */
   locate(path: string, last: "follow" | "keep"): Promise<string>;
   isTemporary(path: string): boolean;
-  /** Refuses what would change the system in memory. */
+  /** Refuses changes to the system in memory. */
   checkTemporary(path: string): void;
   checkFolder(path: string): Promise<void>;
 }
@@ -43,7 +43,7 @@ export function createShellPlaces(world: World, disk: WorldDisk, memory: InMemor
     try {
       if (!(await lookAt(path)).isSymbolicLink) return undefined;
     } catch (error) {
-      if (isMissing(error)) return undefined; // Whoever needs it to be there will say so.
+      if (isMissing(error)) return undefined; // Whoever needs it to exist will report it.
       throw error;
     }
     return isOnDisk(path) ? disk.readLink(path) : memory.readlink(path);
@@ -71,12 +71,12 @@ export function createShellPlaces(world: World, disk: WorldDisk, memory: InMemor
   };
 }
 
-/** Down to it a path has no links: the folders of a world are given by their real paths. */
+/** Up to this, a path has no links: a world's folders are real paths. */
 function innermostRoot({ readable }: World, path: string): string {
   return readable.filter((root) => isInside(path, root)).sort((a, b) => b.length - a.length)[0] ?? "/";
 }
 
-/** The interpreter takes every executable file for a script in its own language. */
+/** The interpreter treats every executable file as a script in its own language. */
 function isShellScript(start: string): boolean {
   return /^#! *(?:\S*\/env +(?:-S *)?)?\S*\b(?:ba|da|k|z)?sh\b/.test(start);
 }
@@ -97,11 +97,11 @@ function describeStats(found: Stats, withoutMode: number): FsStat {
 const MAX_LINKS = 40;
 
 interface LinkSource {
-  /** From where on links are looked for: a folder above the path, without any. */
+  /** Where to start looking for links: a parent folder without any. */
   readonly start: string;
-  /** Leaves the last name as it is. */
+  /** Leaves the last name unresolved. */
   readonly keepLast: boolean;
-  /** What a link says; nothing where there is none. */
+  /** A link's target; `undefined` if there is none. */
   linkAt(path: string): Promise<string | undefined>;
 }
 

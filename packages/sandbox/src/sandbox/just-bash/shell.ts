@@ -1,6 +1,6 @@
 /**
- * A program of its own: carries out one command by an interpreter for bash in JavaScript. It runs in a process that Node
- * holds to the folders of the world and lets start nothing (`just-bash.ts`); the file system (`shell-file-system.ts`) is
+ * A separate program that runs one command with a bash interpreter in JavaScript. Node restricts its process to the
+ * world's folders and prevents it from starting anything (`just-bash.ts`); the file system (`shell-file-system.ts`) is
  * the gate before that.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -18,17 +18,17 @@ import type { World } from "../world/world.ts";
 import { createShellFileSystem } from "./shell-file-system.ts";
 import { createWorldDisk } from "./world-disk.ts";
 
-/** What this process is told, as JSON on a descriptor: its world and command, and nothing else of ours. */
+/** What this process gets, as JSON on a descriptor: its world and command, and nothing else. */
 export interface ShellRequest {
   readonly argv: readonly string[];
   readonly world: World;
   readonly cwd: string;
-  /** The whole environment of the command. */
+  /** The command's complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly maxFileBytes?: number | undefined;
-  /** Of both streams together, kept or dropped. */
+  /** For both streams together, kept or dropped. */
   readonly maxOutputBytes: number;
-  /** Added once where a program was not found. */
+  /** Added once if a program was not found. */
   readonly noPrograms: string;
 }
 
@@ -38,11 +38,11 @@ const MEGABYTE = 1024 * 1024;
 const TEMPORARY_BYTES = 256 * MEGABYTE;
 const NO_LIMIT = Number.POSITIVE_INFINITY;
 
-/** Without what this build leaves out, and without a client for the network. */
+/** Without what this build leaves out, and without a network client. */
 const LEFT_OUT = new Set(["html-to-markdown", "sqlite3"]);
 const COMMANDS = getCommandNames().filter((name) => !LEFT_OUT.has(name)) as CommandName[];
 
-/** Time and memory are limited from outside; what is counted here would stop honest loops early. */
+/** Time and memory are limited from outside; counting here would stop honest loops early. */
 const EXECUTION_LIMITS: NonNullable<BashOptions["executionLimits"]> = {
   maxCommandCount: NO_LIMIT,
   maxLoopIterations: NO_LIMIT,
@@ -66,10 +66,10 @@ async function runShell(asked: ShellRequest, stdin: Buffer): Promise<ShellResult
   memory.mkdirSync("/tmp");
   const fs = createShellFileSystem(world, createWorldDisk(world, maxFileBytes), memory);
   const options = { cwd, commands: COMMANDS, customCommands: [createGuard(fs.whyNotWritable)] };
-  // A shell of its own lays out `/bin`, `/dev` and `/proc` in memory; the one that is used can no longer change them.
+  // A separate shell sets up `/bin`, `/dev` and `/proc` in memory; the one in use can no longer change them.
   new Bash({ ...options, fs: memory });
   const executionLimits = { ...EXECUTION_LIMITS, maxOutputSize: maxOutputBytes };
-  // Given here as well: only these variables does it pass on to the shells that a script starts.
+  // Also set here: it passes only these variables to shells that a script starts.
   const bash = new Bash({ ...options, fs, env: { ...env }, executionLimits });
   bash.registerTransformPlugin(guardRedirections);
   const [program = "", ...words] = argv;
@@ -84,7 +84,7 @@ async function runShell(asked: ShellRequest, stdin: Buffer): Promise<ShellResult
   };
 }
 
-/** A write that fails in the middle of a command is more than the interpreter can tell its script. */
+/** The interpreter cannot report a write that fails in the middle of a command to its script. */
 function giveUp(error: Error): ShellResult {
   return { exitCode: 1, stdout: new Uint8Array(), stderr: `bash: ${error.message}\n` };
 }
@@ -93,7 +93,9 @@ function isScript(argv: readonly string[]): boolean {
   return argv.length === 3 && (argv[0] === "bash" || argv[0] === "sh") && argv[1] === "-c";
 }
 
-/** How the interpreter says that a program of the machine was asked for: by name, or by a file that is no shell script. */
+/**
+ * How the interpreter reports a request for a program of the machine: by name, or by a file that is not a shell script.
+ */
 const BROWSER_ADVICE = /command not available in browser environments\..*/g;
 const MISSING =
   /^bash: (?:.*: (?:command not found|Permission denied)|\/.*\/s?bin\/\S+: No such file or directory)$/m;
@@ -104,9 +106,9 @@ function explainMissing(stderr: string, noPrograms: string): string {
 }
 
 /*
- * The interpreter knows no file system that refuses, and would give up altogether where a redirection leads to a place
- * that cannot be written to. So each target is first handed to a command of ours, and what that answers is the target:
- * the redirection fails as it does in a shell, with its command left out and the script going on.
+ * The interpreter does not expect a file system that refuses, and would abort when a redirection's target cannot be
+ * written. So each target is first passed to a command of ours, whose output becomes the target: the redirection then
+ * fails as in a shell, skipping its command while the script continues.
  */
 
 type Transform = Parameters<Bash["registerTransformPlugin"]>[0];
@@ -114,7 +116,7 @@ type Script = Parameters<Transform["transform"]>[0]["ast"];
 
 const GUARD = "metier-redirect";
 const WRITING = new Set([">", ">>", ">|", "&>", "&>>"]);
-/** Makes the interpreter refuse a target, and is not shown. */
+/** Makes the interpreter refuse a target; not shown. */
 const NO_TARGET = "\0";
 
 /** `whyNot` answers for an absolute path. */

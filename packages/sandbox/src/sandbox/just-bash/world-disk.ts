@@ -1,6 +1,6 @@
 /**
- * The folders of the world for the interpreted shell, through the one path gate: each entry is reached through its
- * folder, opened and checked, and its own name is never followed. Links are resolved above this file.
+ * The world's folders for the interpreted shell, through the one path gate: each entry is reached through its opened
+ * and checked folder, and its own name is never followed. Links are resolved above this file.
  */
 import {
   chmodSync,
@@ -29,12 +29,12 @@ import { isInside } from "@metier/base/places";
 import { accessTo, isInWorld, isSecretName, type World, worldRules } from "../world/world.ts";
 import { type FolderEntry, listFolder, openFolder, openForReading, pathOfOpen } from "../world/world-path.ts";
 
-/** Every path is absolute and free of links, except for what its last name may be. */
+/** Every path is absolute and free of links, except possibly its last name. */
 export interface WorldDisk {
   lookAt(path: string): Stats;
   readLink(path: string): string;
   read(path: string): Uint8Array;
-  /** The first characters of a file; none where it cannot be read. */
+  /** The first characters of a file; empty if it cannot be read. */
   readStart(path: string): string;
   list(path: string): readonly FolderEntry[];
   write(path: string, content: Uint8Array, how: "replace" | "append"): void;
@@ -46,10 +46,10 @@ export interface WorldDisk {
   setTimes(path: string, accessed: Date, changed: Date): void;
 }
 
-/** The shell holds what it reads in memory. */
+/** The shell keeps what it reads in memory. */
 const MAX_READ_BYTES = 256 * 1024 * 1024;
 const START_BYTES = 128;
-/** Less the umask, as any program makes files. */
+/** Minus the umask, as for any program. */
 const NEW_FILE_MODE = 0o666;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const WRITE_FLAGS = READ_FLAGS | constants.O_WRONLY | constants.O_CREAT;
@@ -59,7 +59,7 @@ export function createWorldDisk(world: World, maxFileBytes: number = Number.POSI
   return { ...createReads(world, at), ...createChanges(world, at, maxFileBytes) };
 }
 
-/** Hands on the path by which the entry is reached as long as its folder is open. */
+/** Passes the path that reaches the entry while its folder is open. */
 type Reach = <Value>(path: string, need: "read" | "write", use: (anchored: string) => Value) => Value;
 
 function reachEntries(world: World): Reach {
@@ -78,7 +78,7 @@ function reachEntries(world: World): Reach {
   };
 }
 
-/** What cannot be opened is a fault, as the shell's commands expect it. */
+/** A failed open throws, as the shell's commands expect. */
 function useOpened<Value>(opened: OpenOutcome, path: string, use: (file: ContainedFile) => Value): Value {
   if (!opened.ok) throw closedFault(opened, path);
   return withContained(opened, use) as Value;
@@ -143,7 +143,7 @@ function createChanges(world: World, at: Reach, maxFileBytes: number): Omit<Worl
       checkMovable(world, from);
       at(from, "write", (source) => at(to, "write", (target) => renameSync(source, target)));
     },
-    /** Who may not write to a file must not get another name for it in a folder where it could be written to. */
+    /** Someone who may not write to a file must not get another name for it in a writable folder. */
     link: (from, to) => at(from, "write", (source) => at(to, "write", (target) => linkSync(source, target))),
     setMode: (path, mode) =>
       at(path, "write", (anchored) =>
@@ -165,7 +165,7 @@ function withOpen(anchored: string, flags: number, use: (descriptor: number) => 
   }
 }
 
-/** A folder of the world itself can be looked at where it is, but not replaced. */
+/** A folder of the world itself can be inspected but not replaced. */
 function checkRoot(path: string, need: "read" | "write"): string {
   if (need === "write") throw fileFault("EBUSY", path);
   if (realpathSync.native(path) !== path) throw fileFault("ENOENT", path);
@@ -173,8 +173,8 @@ function checkRoot(path: string, need: "read" | "write"): string {
 }
 
 /**
- * What is hidden or read-only in a folder is so by its path, so the folders around it stay where they are. Hidden names
- * are hidden wherever they are.
+ * Paths decide what is hidden or read-only in a folder, so its parent folders must stay where they are. Hidden names
+ * are hidden everywhere.
  */
 function checkMovable(world: World, folder: string): void {
   for (const path of worldRules(world).keys()) {
@@ -182,7 +182,7 @@ function checkMovable(world: World, folder: string): void {
   }
 }
 
-/* Faults are worded as the shell's commands expect them, and name the path that the shell used. */
+/* Errors are worded as the shell's commands expect, and name the path that the shell used. */
 
 const TEXTS = {
   EACCES: "permission denied",
@@ -207,13 +207,13 @@ export function fileFault(code: FileFaultCode, path: string): Error {
   return Object.assign(new Error(`${code}: ${TEXTS[code]}, '${path}'`), { code });
 }
 
-/** The same fault without the place of the machine that it happened at. */
+/** The same error without the machine's path. */
 function hidePlace(error: unknown, path: string): Error {
   const { code = "" } = error as NodeJS.ErrnoException;
   return fileFault(code in TEXTS ? (code as FileFaultCode) : "EACCES", path);
 }
 
-/** Faults of the system in memory have their code in the text alone. */
+/** Errors of the system in memory have their code only in the text. */
 export function isMissing(error: unknown): boolean {
   return (error as Error).message.startsWith("ENOENT:");
 }

@@ -1,6 +1,6 @@
 /**
- * Where Metier may make control groups for its commands: in its own group where that is the top of what is mounted here,
- * or in one that was handed to this user. A group that a service manager keeps for itself is left alone, also by root.
+ * Where Metier may create control groups for its commands: in its own group if that is the top of the mount, or in one
+ * delegated to this user. Groups that a service manager keeps for itself are left alone, even by root.
  */
 import { mkdirSync, readdirSync, readlinkSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -15,7 +15,7 @@ export interface CgroupHome {
   readonly version: 1 | 2;
   readonly controllers: readonly Controller[];
   readonly folder: string;
-  /** Groups of Metier's that a command is not in once it is here; what they allow at most holds for it all the same. */
+  /** Metier's groups that a command leaves when it moves here; their limits still apply to it. */
   readonly passed: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function cgroupHomes(): readonly CgroupHome[] {
   return known;
 }
 
-/** Empty where there are no control groups, or none that we may divide. */
+/** Empty if there are no control groups, or none that we may divide. */
 export function findCgroupHomes(
   processFolder = "/proc/self",
   user: number | undefined = process.getuid?.(),
@@ -53,15 +53,15 @@ export function findCgroupHomes(
   return usable;
 }
 
-/** Groups that this thread made. */
+/** Groups created by this thread. */
 let made = 0;
 
-/** How the names of this thread's groups begin: process numbers differ between the namespaces of containers, hence both. */
+/** The prefix of this thread's group names; process ids differ between container namespaces, so both are used. */
 export function groupPrefix(): string {
   return `metier-${processNamespace()}-${process.pid}-${threadId}-`;
 }
 
-/** A name that no other group has. */
+/** A unique name. */
 export function nameGroup(): string {
   made += 1;
   return `${groupPrefix()}${made}`;
@@ -77,8 +77,8 @@ function homesOfVersion1(mounts: readonly Mount[], names: readonly string[], own
 }
 
 /**
- * A group with processes in it cannot divide what it has, and our own always has one: so a group beside or around it is
- * looked for, which its manager set up for that.
+ * A group with processes in it cannot be divided, and our own always has one. So this looks for a group next to or
+ * around it that its manager set up for that.
  */
 function homesOfVersion2(mounts: readonly Mount[], own: string, user: number | undefined): CgroupHome[] {
   const mount = mounts.find(({ type }) => type === "cgroup2");
@@ -95,13 +95,13 @@ function homesOfVersion2(mounts: readonly Mount[], own: string, user: number | u
   return [];
 }
 
-/** Whoever hands a group to a user makes it theirs; root could write to all of them, which says nothing. */
+/** Delegating a group to a user makes them its owner; root could write to all groups, which proves nothing. */
 function isOurs(folder: string, { point }: Mount, user: number | undefined): boolean {
   if (folder === point) return true;
   return user !== 0 && statSync(folder, { throwIfNoEntry: false })?.uid === user;
 }
 
-/** By making one. */
+/** By creating one. */
 function canMakeGroups(folder: string): boolean {
   const group = join(folder, nameGroup());
   try {
@@ -109,11 +109,11 @@ function canMakeGroups(folder: string): boolean {
     rmdirSync(group);
     return true;
   } catch {
-    return false; // Read-only, someone else's, or as many as there may be.
+    return false; // Read-only, someone else's, or at the maximum number.
   }
 }
 
-/** Groups of Metier processes that were killed. */
+/** Groups of killed Metier processes. */
 function removeAbandoned(home: string): void {
   const start = `metier-${processNamespace()}-`;
   for (const name of readdirSync(home)) {
@@ -136,7 +136,7 @@ function processNamespace(): string {
   }
 }
 
-/** `36 35 98:0 /root /point options - type source options of the file system`, blanks written as `\040`. */
+/** `36 35 98:0 /root /point options - type source options of the file system`, with spaces as `\040`. */
 function readMount(line: string): Mount {
   const [before = "", after = ""] = line.split(" - ");
   const [, , , root = "", point = ""] = before.split(" ").map(unescapeOctal);

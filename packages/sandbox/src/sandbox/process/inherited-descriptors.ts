@@ -1,14 +1,13 @@
 /**
- * Descriptors that Metier itself was started with (by a shell, a build tool, a service manager) and that every program it
- * starts would get as well: an open folder among them leads out of any sandbox. Node closes its own, and of these only
- * the lowest.
+ * Descriptors that Metier inherited (from a shell, a build tool, a service manager) and would pass to every program it
+ * starts: an open folder among them leads out of any sandbox. Node closes its own, and only the lowest of these.
  */
 import { openSync, readdirSync, readFileSync } from "node:fs";
 
 const CLOSED_ON_START = 0o2000000;
 const FIRST_AFTER_STREAMS = 3;
 
-/** For each place from `first` on what `spawn` is to put there: nothing where nothing would be inherited. */
+/** For each position starting at `first`, what `spawn` must put there; empty if nothing would be inherited. */
 export function coverInherited(first: number): readonly ("ignore" | number)[] {
   const last = Math.max(-1, ...inherited());
   return Array.from({ length: Math.max(0, last + 1 - first) }, (_, index) =>

@@ -1,7 +1,7 @@
 /**
- * What the kernel itself holds a command to, also between two looks of the watchdog: a control group keeps all of its
- * processes from having more memory or tasks than allowed, `prlimit` each of them. Where a group cannot be made, or there is
- * no `prlimit`, there is none and nothing fails.
+ * Limits that the kernel enforces, also between two checks of the watchdog: a control group limits memory and tasks of
+ * all processes of a command, `prlimit` those of each. If a group cannot be created or `prlimit` is missing, that limit
+ * is skipped without an error.
  */
 import { mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -12,17 +12,17 @@ import type { CgroupHome } from "./cgroup-homes.ts";
 import { kill, readText } from "./process-tree.ts";
 
 export interface ControlGroup {
-  /** From then on, what these processes start is in the group too. */
+  /** From then on, what these processes start is also in the group. */
   admit(pids: readonly number[]): Promise<void>;
   members(): readonly number[];
-  /** Whether the kernel ended something because there was no more memory. */
+  /** Whether the kernel killed something because memory ran out. */
   ranOutOfMemory(): boolean;
   kill(): void;
-  /** Ends what is left in it. */
+  /** Kills what is left in it. */
   remove(): void;
 }
 
-/** Files of a group and what is written to them. A kernel that was built without swapping lacks the optional ones. */
+/** A group's files and what is written to them. A kernel without swap lacks the optional ones. */
 interface Settings {
   readonly needed: Readonly<Record<string, number | undefined>>;
   readonly optional: Readonly<Record<string, number | undefined>>;
@@ -42,13 +42,13 @@ export function openGroup(
       applySettings(folder, settingsFor(home, limits));
     }
   } catch {
-    removeSoon(folders); // The machine does not let us after all; the watchdog and the limits of processes hold.
+    removeSoon(folders); // The machine refuses after all; the watchdog and the process limits still apply.
     return undefined;
   }
   return folders.length === 0 ? undefined : describeGroup(folders);
 }
 
-/** Ends everything in a group; nothing can be started in it any more. */
+/** Kills everything in a group and prevents new processes in it. */
 export function killGroup(folder: string): void {
   writeIfThere(folder, "pids.max", "0");
   writeIfThere(folder, "cgroup.kill", "1");
@@ -60,7 +60,7 @@ function describeGroup(folders: readonly string[]): ControlGroup {
     async admit(pids) {
       for (const pid of pids) {
         for (const folder of folders) {
-          // Waits for the kernel, which takes its time: not on the thread that everything else is done on.
+          // Waits for the kernel, which can be slow, so not on the main thread.
           await writeFile(join(folder, "cgroup.procs"), String(pid)).catch(() => undefined); // It ended before.
         }
       }
@@ -88,7 +88,7 @@ function settingsFor({ version, controllers, passed }: CgroupHome, limits: Sandb
   return { needed: { ...pids, "memory.max": bytes }, optional };
 }
 
-/** The limit, or what a group that the command leaves allows, if that is less. */
+/** The limit, or that of a group the command leaves, if lower. */
 function smallest(passed: readonly string[], file: string, limit: number | undefined): number | undefined {
   const allowed = passed.map((folder) => Number(readText(join(folder, file)).trim() || Number.NaN));
   const known = [...allowed, limit ?? Number.NaN].filter(Number.isFinite);
@@ -128,10 +128,10 @@ function countKills(folder: string): number {
 const ATTEMPTS = 100;
 const PAUSE_MS = 20;
 
-/** A killed process takes a moment to be gone, and with it what it is in. */
+/** A killed process takes a moment to disappear, and so does its group. */
 function removeSoon(folders: readonly string[], attempts = ATTEMPTS): void {
   const left = folders.filter((folder) => !removeEmpty(folder));
-  if (left.length === 0 || attempts === 0) return; // What stays is found by the next Metier process.
+  if (left.length === 0 || attempts === 0) return; // The next Metier process finds what stays.
   for (const folder of left) killGroup(folder);
   setTimeout(() => removeSoon(left, attempts - 1), PAUSE_MS).unref();
 }
@@ -145,7 +145,10 @@ function removeEmpty(folder: string): boolean {
   }
 }
 
-/** What a runtime such as Node's asks for and never touches. The watchdog counts what is used; this holds in between. */
+/**
+ * What a runtime such as Node reserves but never touches. The watchdog counts what is used; this limit applies in
+ * between.
+ */
 const UNUSED_BYTES = 1024 * 1024 * 1024;
 /** The kernel counts threads where the watchdog counts processes. */
 const THREADS_OF_A_PROCESS = 8;
@@ -159,12 +162,12 @@ const NAMES = {
   nproc: "Max processes",
 };
 
-/** How many threads so many processes may have together. */
+/** How many threads this many processes may have together. */
 export function tasksOf(processes: number): number {
   return processes * THREADS_OF_A_PROCESS;
 }
 
-/** The command, started through `prlimit`; as it is without one. */
+/** The command, started through `prlimit`; unchanged without it. */
 export function withRlimits(
   prlimit: string | undefined,
   limits: SandboxLimits,
@@ -180,17 +183,17 @@ export function withRlimits(
   ];
 }
 
-/** What a shell runs to have the same limits itself, and with it what takes its place; it ends where it cannot. */
+/** What a shell runs to apply the same limits to itself and to what replaces it; it exits if it cannot. */
 export function sayRlimits(limits: SandboxLimits): string {
   return rlimitsFor(limits, true)
     .map(([name, value]) => `${ULIMITS[name](value)} || exit ${CANNOT_LIMIT}`)
     .join("; ");
 }
 
-/** What a shell ends with whose limits cannot be set. */
+/** The exit code of a shell that cannot set its limits. */
 const CANNOT_LIMIT = 125;
 
-/** Sizes in the units that POSIX has for them. The number of processes it does not have, and shells differ. */
+/** Sizes in POSIX units. POSIX has no limit for processes, and shells differ. */
 const ULIMITS: Readonly<Record<keyof typeof NAMES, (value: number) => string>> = {
   core: (bytes) => `ulimit -c ${Math.floor(bytes / 512)}`,
   cpu: (seconds) => `ulimit -t ${seconds}`,
@@ -199,16 +202,16 @@ const ULIMITS: Readonly<Record<keyof typeof NAMES, (value: number) => string>> =
   nproc: (tasks) => `ulimit -u ${tasks} 2>/dev/null || ulimit -p ${tasks}`,
 };
 
-/** `isInside`: whether they are set in a user namespace that the command has for itself. */
+/** `isInside`: whether they are set in the command's own user namespace. */
 function rlimitsFor(
   { timeoutMs, maxProcesses, maxMemoryBytes, maxFileBytes }: SandboxLimits,
   isInside: boolean,
 ): readonly (readonly [keyof typeof NAMES, number])[] {
   return [
     limit("core", 0),
-    // A backstop for when Metier itself is stopped and cannot end the command.
+    // A backstop in case Metier itself is stopped and cannot stop the command.
     limit("cpu", Math.ceil(timeoutMs / 1000) * availableParallelism() + 1),
-    // Memory that can be written to, not address space, of which some programs reserve terabytes.
+    // Writable memory, not address space, of which some programs reserve terabytes.
     ...(maxMemoryBytes === undefined ? [] : [limit("data", maxMemoryBytes + UNUSED_BYTES)]),
     ...(maxFileBytes === undefined ? [] : [limit("fsize", maxFileBytes)]),
     ...(maxProcesses !== undefined && isInside && countsByNamespace()
@@ -218,8 +221,8 @@ function rlimitsFor(
 }
 
 /**
- * Whether the threads of one namespace are counted for themselves. Before Linux 5.14 those of the user's whole desktop
- * count against each of their processes; and root's are never counted.
+ * Whether threads are counted per namespace. Before Linux 5.14, the threads of the user's whole desktop count against
+ * each of their processes; root's are never counted.
  */
 export function countsByNamespace(): boolean {
   const [major = 0, minor = 0] = release().split(".").map(Number);
@@ -230,9 +233,9 @@ export function countsByNamespace(): boolean {
 const LOAD = /^(\S+) \S+ \S+ (\d+)\//;
 
 /**
- * Whether the watchdog may come too late: a fork bomb that gets the processor first leaves it no turn. Then a command is
- * held from its start, although being moved into a group takes as long as the command itself: only here, and only where no
- * limit of its own namespace holds it.
+ * Whether the watchdog may be too late: a fork bomb that gets the processor first starves it. Then a command is in a
+ * group from its start, although moving it takes as long as the command itself: only in this case, and only if no limit
+ * of its own namespace applies.
  */
 export function mustHoldFromStart({ maxProcesses }: SandboxLimits): boolean {
   if (maxProcesses === undefined || countsByNamespace()) return false;
@@ -240,7 +243,7 @@ export function mustHoldFromStart({ maxProcesses }: SandboxLimits): boolean {
   return Math.max(Number(lately), Number(now)) > availableParallelism();
 }
 
-/** Never more than Metier itself may have: nobody can raise that. */
+/** Never more than Metier itself may have, since nobody can raise that. */
 function limit(name: keyof typeof NAMES, value: number): readonly [keyof typeof NAMES, number] {
   ownLimits ??= readOwnLimits();
   return [name, Math.min(value, ownLimits.get(NAMES[name]) ?? Number.POSITIVE_INFINITY)];
@@ -248,11 +251,11 @@ function limit(name: keyof typeof NAMES, value: number): readonly [keyof typeof 
 
 let ownLimits: ReadonlyMap<string, number> | undefined;
 
-/** `Max file size   <soft>   <hard>   bytes`: the hard ones that are numbers. */
+/** `Max file size   <soft>   <hard>   bytes`: the hard limits that are numbers. */
 const LIMIT_LINE = /^(Max .+?)\s{2,}\S+\s+(\d+)\s/;
 
 function readOwnLimits(): ReadonlyMap<string, number> {
-  const lines = readText("/proc/self/limits").split("\n"); // Not Linux: what is asked for is tried.
+  const lines = readText("/proc/self/limits").split("\n"); // Not Linux: tries what is requested.
   return new Map(
     lines.flatMap((line) => {
       const [, name, hard] = LIMIT_LINE.exec(line) ?? [];

@@ -1,15 +1,15 @@
-/** What comes out of a process: its output, kept or read line by line, and the signal that ended it. */
+/** A process's output, kept or read line by line, and the signal that ended it. */
 import { constants } from "node:os";
 import type { CommandOutcome } from "../sandbox.ts";
 
 export interface KeptOutput {
-  /** Takes what a stream brought. */
+  /** Takes what a stream delivered. */
   take(stream: "stdout" | "stderr", chunk: Uint8Array): void;
   text(stream: "stdout" | "stderr"): string;
   droppedBytes(): number;
 }
 
-/** Both streams, kept up to a size; what comes after it is counted, so that nothing is lost unsaid. */
+/** Keeps both streams up to a size and counts the rest, so that nothing is lost silently. */
 export function keepOutput(maxBytes: number): KeptOutput {
   const kept = { stdout: emptyStream(), stderr: emptyStream() };
   return {
@@ -22,7 +22,7 @@ export function keepOutput(maxBytes: number): KeptOutput {
     },
     text(name) {
       const { chunks, dropped } = kept[name];
-      // A character that the cut went through is left out instead of being shown as a fault.
+      // A character split by the cut is dropped instead of shown as an error.
       return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Buffer.concat(chunks), {
         stream: dropped > 0,
       });
@@ -35,7 +35,10 @@ function emptyStream(): { readonly chunks: Uint8Array[]; bytes: number; dropped:
   return { chunks: [], bytes: 0, dropped: 0 };
 }
 
-/** Lines out of chunks, none longer than allowed. `onLong` is told once, with how long it was at least; nothing is read after it. */
+/**
+ * Splits chunks into lines of bounded length. `onLong` is called once, with the minimum length; nothing is read after
+ * it.
+ */
 export function createLineReader(
   maxBytes: number,
   onLine: (line: string) => void,
@@ -63,7 +66,7 @@ export function createLineReader(
   };
 }
 
-/** Most lines come in one piece, which need not be copied. */
+/** Most lines come in one chunk, which need not be copied. */
 function toText(parts: readonly Uint8Array[]): string {
   const [only = new Uint8Array(), ...more] = parts;
   const bytes =
@@ -73,7 +76,7 @@ function toText(parts: readonly Uint8Array[]): string {
 
 const FIRST_SIGNAL_CODE = 128;
 
-/** A command that ended by a signal, where a program around it says so by its exit code, as shells do. */
+/** The signal of a command, if a program around it reports it as an exit code, as shells do. */
 export function readSignal(outcome: CommandOutcome): CommandOutcome {
   const { ended, exitCode = 0 } = outcome;
   // Some numbers have two names; the last one counts.

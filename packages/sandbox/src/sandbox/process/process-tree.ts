@@ -1,14 +1,14 @@
 /**
- * The processes below one process, what they hold in memory, and their end: by the system's own tables. Where there are
- * none (not Linux), nobody is found.
+ * Finds the processes below one process, measures their memory and kills them, using the system's own tables. Without
+ * those (not Linux), it finds nothing.
  */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Enough for any limit; a tree that grows while it is read must not keep us here. */
+/** Enough for any limit; a tree that grows while it is read must not block us. */
 const MAX_LISTED = 20_000;
 const RESIDENT = /^VmRSS:\s+(\d+) kB$/m;
 
-/** The process itself and everything it started, in whatever session; without those whose own parent has ended. */
+/** The process and everything it started, in any session, except those whose parent has exited. */
 export function listProcessTree(root: number, most: number = MAX_LISTED): readonly number[] {
   const found: number[] = [];
   for (const pid of walkTree(root)) {
@@ -18,7 +18,7 @@ export function listProcessTree(root: number, most: number = MAX_LISTED): readon
   return found;
 }
 
-/** Parents first. What comes after a process is known when it is given: it can be ended at once. */
+/** Parents first, so that each process can be killed as soon as it is returned. */
 function* walkTree(root: number, isWhole = (_pid: number): boolean => false): Generator<number> {
   const pending = [root];
   for (const pid of pending) {
@@ -27,10 +27,13 @@ function* walkTree(root: number, isWhole = (_pid: number): boolean => false): Ge
   }
 }
 
-/** The reader's number of it, those in namespaces around it, and its own there: the first process of a namespace. */
+/** Its pid for the reader, in outer namespaces, and its own there: 1 for the first process of a namespace. */
 const FIRST_OF_NAMESPACE = /^NSpid:\t(?:\d+\t)+1$/m;
 
-/** With it the kernel ends everything in its namespace at once. To list thousands that multiply would take seconds. */
+/**
+ * Killing it makes the kernel end its whole namespace at once. Listing thousands of multiplying processes would take
+ * seconds.
+ */
 function holdsNamespace(pid: number): boolean {
   return FIRST_OF_NAMESPACE.test(readText(`/proc/${pid}/status`));
 }
@@ -45,22 +48,22 @@ export function countThreads(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + listNames(`/proc/${pid}/task`).length, 0);
 }
 
-/** What processes hold in memory. What they share is counted once for each of them. */
+/** Memory held by processes. Shared memory counts once for each of them. */
 export function measureMemory(pids: readonly number[]): number {
   const resident = pids.map((pid) => Number(RESIDENT.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0));
   return resident.reduce((sum, kilobytes) => sum + kilobytes, 0) * 1024;
 }
 
 /*
- * Memory that processes share. One that lets go of its part shows none of it any more, and yet it is there: only what
- * the whole machine shares tells. That counts against a command whose processes do share some.
+ * Shared memory. A process that unmaps its part no longer shows it although it still exists, so only the machine's
+ * total tells. That counts against a command whose processes share memory.
  */
 
 const SHARED_BY_ALL = /^Shmem:\s+(\d+) kB$/m;
-/** How the kernel names a mapping that is shared and has no file. */
+/** The kernel's name for a shared mapping without a file. */
 const SHARED_MAPPING = " /dev/zero (deleted)";
 
-/** How many bytes more than at the first look the machine shares, if that is above `allowed` and one of `pids` shares. */
+/** How many bytes more the machine shares than at the first check, if above `allowed` and one of `pids` shares. */
 export type SharedMemoryLook = (pids: readonly number[], allowed: number) => number | undefined;
 
 export function lookAtSharedMemory(): SharedMemoryLook {
@@ -74,7 +77,7 @@ export function lookAtSharedMemory(): SharedMemoryLook {
   };
 }
 
-/** Ends a process, its tree and its group: from the top, where one that holds the others ends all of them at once. */
+/** Kills a process, its tree and its group: from the top, since a namespace's first process ends all others. */
 export function killTree(root: number): void {
   for (const pid of walkTree(root, holdsNamespace)) kill(pid);
   kill(-root);
@@ -83,7 +86,7 @@ export function killTree(root: number): void {
 /** Some may start others before their turn comes. */
 const MAX_PASSES = 20;
 
-/** Ends whom `find` finds, until it finds nobody. */
+/** Kills what `find` returns, until it returns nothing. */
 export function killFound(find: () => readonly number[]): void {
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     const found = find();
@@ -97,23 +100,23 @@ export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended before, which is what was wanted.
+    // It already exited, as intended.
   }
 }
 
-/** Processes that were started with this line, `NAME=value`, in their environment; only those we may look at. */
+/** Processes that started with this line, `NAME=value`, in their environment; only those we may inspect. */
 export function findByEnvironment(line: string): readonly number[] {
   return listNames("/proc")
     .map(Number)
     .filter((pid) => pid > 0 && readText(`/proc/${pid}/environ`).split("\0").includes(line));
 }
 
-/** Of a file that the kernel keeps; empty where there is none. */
+/** Reads a kernel file; empty if there is none. */
 export function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return ""; // The process or group is gone meanwhile, or belongs to someone else; or this is another system.
+    return ""; // The process or group is gone or belongs to someone else; or this is another system.
   }
 }
 

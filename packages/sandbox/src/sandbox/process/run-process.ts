@@ -1,6 +1,6 @@
 /**
- * The one place that starts processes: without a shell, in a group of their own, with bounded output and time. However a
- * process ends, everything it started is ended with it, and how it ended is a value. Knows nothing of sandboxes.
+ * The only place that starts processes: without a shell, in their own group, with bounded output and time. However a
+ * process ends, everything it started is stopped too, and the outcome is a value. Knows nothing about sandboxes.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { Socket } from "node:net";
@@ -17,42 +17,45 @@ export interface ProcessRequest {
   /** An absolute path. */
   readonly program: string;
   readonly args: readonly string[];
-  /** The whole environment; nothing is inherited. */
+  /** The complete environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
   readonly stdin?: string | Readable | undefined;
-  /** In place of `stdin`: is given its standard input at once, to write to and to end. A process that does not start has none. */
+  /**
+   * Instead of `stdin`: gets the process's standard input at once, to write and end. A process that does not start has
+   * none.
+   */
   readonly onStdin?: ((stdin: Writable) => void) | undefined;
-  /** What the process can read from its descriptors 3, 4, …: unlike arguments, no other user sees it. */
+  /** What the process can read from its descriptors 3, 4, …; unlike arguments, other users cannot see it. */
   readonly handed?: readonly (string | Uint8Array)[];
-  /** Started ahead, and waiting for just that: it is what runs, whatever is said here of a program. */
+  /** A process started ahead that waits for this; it runs instead of the program given here. */
   readonly ahead?: StartedAhead | undefined;
-  /** It starts nothing before it has read that, and nothing but a control group would keep it from starting too much. */
+  /** It starts nothing before it has read that, and only a control group could limit what it starts. */
   readonly isHeld?: boolean;
   readonly limits: SandboxLimits;
-  /** What they hold counts against `limits.maxWorkBytes`. */
+  /** Folders that count against `limits.maxWorkBytes`. */
   readonly folders?: readonly string[];
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((stream: "stdout" | "stderr", chunk: Uint8Array) => void) | undefined;
-  /** Standard output is for `onOutput` alone, which bounds it: nothing of it is kept, however much there is. */
+  /** Standard output goes only to `onOutput`, which bounds it: none of it is kept. */
   readonly passesOutput?: boolean;
-  /** In our own group, so that it can ask at our terminal, as `sudo` does; what it leaves running is not ended. */
+  /** In our own group, so that it can prompt in our terminal, as `sudo` does; what it leaves running is not stopped. */
   readonly sharesTerminal?: boolean;
-  /** What it shows goes to our terminal, and what it does not get as `stdin` it reads there: a pager, an editor. */
+  /** Shows its output in our terminal and reads input there unless `stdin` is given: a pager, an editor. */
   readonly ownsTerminal?: boolean;
-  /** Something that people go on with, such as a browser: neither it nor what it starts is ended with us, or by a limit. */
+  /** Something people keep using, such as a browser: neither it nor its children are stopped with us, or by a limit. */
   readonly outlivesUs?: boolean;
-  /** Does not keep us running: when there is nothing else to do we end, and it ends with us. */
+  /** Does not keep us alive: when nothing else is left, we exit and stop it. */
   readonly isBackground?: boolean;
-  /** Further processes that belong to this one although its tree does not show them. */
+  /** More processes that belong to this one but are not in its tree. */
   findStrays?(): readonly number[];
 }
 
 type Ending = Pick<CommandOutcome, "ended" | "exitCode" | "signal" | "reason">;
 
-/** A process that floods its output is ended rather than read for ever. */
+/** A process that floods its output is stopped instead of read forever. */
 const MAX_DROPPED_BYTES = 64 * 1024 * 1024;
-/** How long a pipe may stay open after the tree was killed, before we stop listening. */
+/** How long a pipe may stay open after the tree was killed before we stop listening. */
 const CLOSE_GRACE_MS = 2_000;
 
 export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
@@ -85,24 +88,24 @@ export function runProcess(request: ProcessRequest): Promise<CommandOutcome> {
   );
 }
 
-/** A process that waits for the first of what it is handed; the rest of it was written when it was started. */
+/** A process that waits for the first of its contents; the rest was written when it started. */
 export interface StartedAhead {
   isWaiting(): boolean;
-  /** For `runProcess` alone: from then on it is supervised. */
+  /** Only for `runProcess`: it is supervised from then on. */
   take(): { readonly child: ChildProcess; readonly group: ControlGroup | undefined };
   drop(): void;
 }
 
 type AheadRequest = Pick<ProcessRequest, "program" | "args" | "env" | "cwd"> & {
-  /** How many contents it gets later, from descriptor 3 on. */
+  /** How many contents it gets later, starting at descriptor 3. */
   readonly later: number;
-  /** What it can read from its descriptors after these at once. Before it has, it starts nothing. */
+  /** What it can read at once from the descriptors after these. It starts nothing before it has. */
   readonly handed: readonly (string | Uint8Array)[];
-  /** To be held to from its start, by a control group: nothing else would keep it from starting too much. */
+  /** Limits from its start, through a control group: nothing else would keep it from starting too much. */
   readonly heldTo: SandboxLimits | undefined;
 };
 
-/** Does not keep us running, and ends with us. Nothing where it cannot be started. */
+/** Does not keep us alive, and ends with us. `undefined` if it cannot be started. */
 export async function startAhead(request: AheadRequest): Promise<StartedAhead | undefined> {
   const { program, args, later, handed, heldTo } = request;
   const all = [...Array<string>(later).fill(""), ...handed];
@@ -110,7 +113,7 @@ export async function startAhead(request: AheadRequest): Promise<StartedAhead | 
   try {
     child = spawn(program, args, spawnOptions({ ...request, handed: all }));
   } catch {
-    return undefined; // Whoever wanted it starts one when it is needed, and is told then.
+    return undefined; // The caller starts one when needed, and gets the error then.
   }
   const { pid } = child;
   const forget = endWithUs(pid);
@@ -128,14 +131,14 @@ export async function startAhead(request: AheadRequest): Promise<StartedAhead | 
       return { child, group };
     },
     drop() {
-      if (pid !== undefined && isWaiting()) killTree(pid); // Another process may have the number of one that ended.
+      if (pid !== undefined && isWaiting()) killTree(pid); // Another process may have the pid of one that exited.
       group?.remove();
       for (const stream of child.stdio) stream?.destroy();
     },
   };
 }
 
-/** Until it has ended, and everything that it started with it. */
+/** Until it has ended, with everything it started. */
 function superviseChild(
   { child, group }: ReturnType<StartedAhead["take"]>,
   request: ProcessRequest,
@@ -149,7 +152,7 @@ function superviseChild(
   let ending: Ending | undefined;
   let closeTimer: NodeJS.Timeout | undefined;
 
-  /** The first reason counts; from here on nothing of the tree is left running. */
+  /** The first reason counts; after this nothing of the tree keeps running. */
   const end = (reason: Ending, killAll: (pid: number) => void = killTree): void => {
     if (ending) return;
     ending = reason;
@@ -185,7 +188,7 @@ function superviseChild(
     end(cannotStart(program, error));
     if (pid === undefined) finish();
   });
-  // Its number may belong to another process by now; that of its group cannot, as long as someone is in it.
+  // Its pid may belong to another process by now; its group's cannot while someone is in it.
   child.on("exit", (code, signalName) => {
     const reason = watchdog.explainEnd();
     const how = reason === undefined ? describeExit(code, signalName) : { ended: "limit" as const, reason };
@@ -204,21 +207,21 @@ function takeOutput(
     if (name === "stderr" || !passesOutput) output.take(name, chunk);
     onOutput?.(name, chunk);
     if (output.droppedBytes() > MAX_DROPPED_BYTES) {
-      onFlood(`It wrote more than ${MAX_DROPPED_BYTES} bytes that nobody could keep.`);
+      onFlood(`It wrote more than ${MAX_DROPPED_BYTES} bytes beyond what is kept.`);
     }
   };
   child.stdout?.on("data", (chunk: Buffer) => take("stdout", chunk));
   child.stderr?.on("data", (chunk: Buffer) => take("stderr", chunk));
 }
 
-/** Those that run. A program that exits in the middle leaves none of them behind. */
+/** Running processes, so that a program that exits midway leaves none behind. */
 const running = new Set<number>();
 
 function endAll(): void {
   for (const pid of running) killTree(pid);
 }
 
-/** The answer takes it off the list again. */
+/** Returns a function that removes it from the list again. */
 function endWithUs(pid: number | undefined): () => void {
   if (pid === undefined) return () => undefined;
   if (running.size === 0) process.on("exit", endAll);
@@ -264,7 +267,7 @@ function spawnOptions({
 
 function handOver(child: ChildProcess, { stdin, onStdin, handed = [] }: ProcessRequest): void {
   if (child.stdin && onStdin)
-    onStdin(child.stdin.on("error", () => undefined)); // Its end says the same.
+    onStdin(child.stdin.on("error", () => undefined)); // Its exit says the same.
   else if (child.stdin) writeAll(child.stdin, stdin ?? "");
   for (const [index, content] of handed.entries()) writeAll(child.stdio[3 + index], content);
 }
@@ -274,9 +277,9 @@ function writeAll(
   content: string | Uint8Array | Readable,
 ): void {
   if (!(stream && "end" in stream)) return;
-  stream.on("error", () => undefined); // Whoever does not want to read it may close it.
+  stream.on("error", () => undefined); // A process may close what it does not want to read.
   if (typeof content === "string" || content instanceof Uint8Array) stream.end(content);
-  else content.on("error", () => stream.end()).pipe(stream); // A source that breaks has ended.
+  else content.on("error", () => stream.end()).pipe(stream); // A source that fails has ended.
 }
 
 function describeExit(code: number | null, signal: NodeJS.Signals | null): Ending {
@@ -286,6 +289,6 @@ function describeExit(code: number | null, signal: NodeJS.Signals | null): Endin
 
 function cannotStart(program: string, error: unknown): Ending {
   const { code, message } = error as NodeJS.ErrnoException;
-  const why = code === "E2BIG" ? "its arguments are longer than the system takes" : message;
+  const why = code === "E2BIG" ? "its arguments are longer than the system allows" : message;
   return { ended: "refused", reason: `\`${program}\` cannot be started: ${why}.` };
 }

@@ -1,8 +1,8 @@
 /**
- * Looks at a command while it runs, from outside: how many processes it has, how much memory they use together, how much
- * its folders hold. Says at once what is too much. What lives for more than a moment is put into a control group, in
- * which the kernel holds it between two looks: at its start only what nothing else would hold then, since being moved takes
- * longer than most commands do.
+ * Watches a command from outside while it runs: its number of processes, their total memory, and the size of its
+ * folders. Reports at once what exceeds a limit. Longer-lived commands are moved into a control group, where the kernel
+ * enforces limits between two checks; this happens at the start only if nothing else would apply then, since moving
+ * takes longer than most commands.
  */
 import type { SandboxLimits } from "../sandbox.ts";
 import { cgroupHomes, nameGroup } from "./cgroup-homes.ts";
@@ -11,11 +11,11 @@ import { countThreads, lookAtSharedMemory, measureMemory, type SharedMemoryLook 
 import { whyTooFull } from "./work-folders.ts";
 
 interface Watchdog {
-  /** Puts a process that has started nothing yet into the group of the command, where there can be one. */
+  /** Puts a process that has started nothing yet into the command's group, if possible. */
   hold(pid: number): Promise<void>;
-  /** What the kernel ended something of it for, where that is known. */
+  /** Why the kernel killed part of it, if known. */
   explainEnd(): string | undefined;
-  /** Ends what is in the command's group. */
+  /** Kills what is in the command's group. */
   kill(): void;
   stop(): void;
 }
@@ -24,27 +24,31 @@ const FIRST_LOOK_MS = 25;
 const LOOK_EVERY_MS = 100;
 const GROUP_AFTER_MS = 100;
 const MEASURE_EVERY_MS = 500;
-/** What a look took passes this many times before the next one: it costs a small part of the time, however much there is. */
+/**
+ * The next check waits this many times as long as the last one took, so that checking takes a small part of the time.
+ */
 const REST = 20;
-/** On a machine that is very busy a look takes long; the next one comes all the same. */
+/** On a very busy machine a check takes long; the next one still comes. */
 const MOST_REST_MS = 1_000;
-/** How often those are looked for that were started while their parents were being moved. */
+/** How often to look for processes that started while their parents were moved. */
 const MAX_PASSES = 5;
-/** Processes, where their number is not limited. */
+/** Processes, if their number is not limited. */
 const MAX_COUNTED = 10_000;
 
-/** `listProcesses` tells those of the command, or so many of them; `onExcess` is told what is too much, maybe twice. */
+/**
+ * `listProcesses` returns the command's processes, up to a number; `onExcess` gets what exceeds a limit, maybe twice.
+ */
 export function watchCommand(
   listProcesses: (most: number) => readonly number[],
   limits: SandboxLimits,
   folders: readonly string[],
   onExcess: (reason: string) => void,
-  /** Where it is in one already. */
+  /** If it is already in one. */
   heldBy?: ControlGroup | undefined,
 ): Watchdog {
   const { maxProcesses, maxMemoryBytes, maxWorkBytes } = limits;
   const started = performance.now();
-  // What is far too much need not be counted to the end: it would grow meanwhile.
+  // Far too many need not be counted to the end: they would grow in the meantime.
   const most = 2 * (maxProcesses ?? MAX_COUNTED);
   let group = heldBy;
   const shared = lookAtSharedMemory();
@@ -68,7 +72,7 @@ export function watchCommand(
     }
   };
   const guard = (look: () => Promise<void>) => (): Promise<void> =>
-    look().catch((error: Error) => say(`It cannot be held to its limits: ${error.message}.`));
+    look().catch((error: Error) => say(`Its limits cannot be enforced: ${error.message}.`));
 
   const stops: (() => void)[] = [];
   if (maxProcesses !== undefined || maxMemoryBytes !== undefined)
@@ -92,7 +96,7 @@ export function watchCommand(
   };
 }
 
-/** Puts a process that has started nothing yet into a group of its own, where there can be one. */
+/** Puts a process that has started nothing yet into its own group, if possible. */
 export async function holdProcess(pid: number, limits: SandboxLimits): Promise<ControlGroup | undefined> {
   const group = openGroup(cgroupHomes(), nameGroup(), limits);
   await group?.admit([pid]);
@@ -106,16 +110,16 @@ function whyTooLarge(
 ): string | undefined {
   if (maxProcesses !== undefined) {
     if (pids.length > maxProcesses)
-      return `It had at least ${pids.length} processes; at most ${maxProcesses} are allowed.`;
+      return `It had at least ${pids.length} processes; the limit is ${maxProcesses}.`;
     const threads = countThreads(pids);
     const most = tasksOf(maxProcesses);
     if (threads > most)
-      return `It had ${threads} threads; at most ${most} are allowed for ${maxProcesses} processes.`;
+      return `It had ${threads} threads; the limit is ${most} for ${maxProcesses} processes.`;
   }
   if (maxMemoryBytes === undefined) return undefined;
   const bytes = shared(pids, maxMemoryBytes) ?? measureMemory(pids);
   if (bytes <= maxMemoryBytes) return undefined;
-  return `It used ${bytes} bytes of memory; at most ${maxMemoryBytes} are allowed.`;
+  return `It used ${bytes} bytes of memory; the limit is ${maxMemoryBytes} bytes.`;
 }
 
 function explainOutOfMemory(
@@ -123,10 +127,10 @@ function explainOutOfMemory(
   { maxMemoryBytes }: SandboxLimits,
 ): string | undefined {
   if (!group?.ranOutOfMemory()) return undefined;
-  return `It wanted more memory than the ${maxMemoryBytes} bytes that are allowed.`;
+  return `It wanted more memory than its limit of ${maxMemoryBytes} bytes.`;
 }
 
-/** Until it is stopped, one look at a time, at first more often. `look` must not fail. */
+/** Runs until stopped, one check at a time, more often at first. `look` must not fail. */
 function repeat(look: () => Promise<void>, firstMs: number, everyMs: number): () => void {
   const begun = performance.now();
   let isStopped = false;

@@ -1,16 +1,16 @@
-/** Whether a command keeps more in its own folders than it may, before and while it runs. */
+/** Checks whether a command stores more in its own folders than allowed, before and while it runs. */
 import { type Dir, lstatSync, opendirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { dropOldest } from "@metier/base/turns";
 import type { World } from "../world/world.ts";
 import { listNames } from "./process-tree.ts";
 
-/** The folders that are a run's own. What else it can write to is the user's, and was full or empty before. */
+/** The run's own folders. Other writable folders are the user's, whatever their size. */
 export function ownFolders({ workDir, dataDir }: World): readonly string[] {
   return dataDir === undefined ? [workDir] : [workDir, dataDir];
 }
 
-/** The first that is too full, in one sentence. `pids` hold files open that may have no name any more. */
+/** The first folder that is too full, in one sentence. `pids` may hold open files that no longer have a name. */
 export async function whyTooFull(
   folders: readonly string[],
   maxBytes: number,
@@ -18,16 +18,16 @@ export async function whyTooFull(
 ): Promise<string | undefined> {
   for (const folder of folders) {
     const { bytes, unknown } = await folderSize(folder);
-    if (unknown !== undefined) return `\`${folder}\` ${unknown}, so its size cannot be held to a limit.`;
+    if (unknown !== undefined) return `\`${folder}\` ${unknown}, so its size limit cannot be enforced.`;
     const removed = sumOnDisk(findUnnamedFiles(pids), folder);
     if (bytes + removed > maxBytes) {
-      return `\`${folder}\` holds ${bytes + removed} bytes; at most ${maxBytes} are allowed (\`sandbox.work-mb\`).`;
+      return `\`${folder}\` holds ${bytes + removed} bytes; the limit is ${maxBytes} bytes (\`sandbox.work-mb\`).`;
     }
   }
   return undefined;
 }
 
-/** Removed files could have been in any folder of the same disk. */
+/** Removed files could have been in any folder on the same disk. */
 function sumOnDisk(files: readonly UnnamedFile[], folder: string): number {
   if (files.length === 0) return 0;
   const disk = statSync(folder, { throwIfNoEntry: false })?.dev;
@@ -40,11 +40,11 @@ interface FolderSize {
   readonly unknown?: string;
 }
 
-/** More than any project has; each is looked at. */
+/** More than any project has; each entry is checked. */
 const MAX_ENTRIES = 200_000;
-/** Others get their turn after so many. */
+/** Yields to others after this many. */
 const ENTRIES_AT_ONCE = 500;
-/** A measured size counts until so many times what measuring it took have passed. */
+/** A measurement is valid for this many times as long as it took. */
 const REST = 10;
 const MAX_KNOWN = 100;
 const BLOCK_BYTES = 512;
@@ -52,8 +52,8 @@ const BLOCK_BYTES = 512;
 const known = new Map<string, { readonly size: FolderSize; readonly validUntil: number }>();
 
 /**
- * How much a folder holds on the disk, as of now or, if it is large, of a short while ago, so that measuring takes a
- * small part of the time. Follows no link; counts a file with several names once. What cannot be measured is said so.
+ * A folder's size on disk, now or, if it is large, a short while ago, so that measuring takes a small part of the time.
+ * Follows no links; counts a file with several names once. Reports what cannot be measured.
  */
 export async function folderSize(folder: string): Promise<FolderSize> {
   const started = performance.now();
@@ -98,7 +98,7 @@ function* walk(root: string): Generator<Stats> {
   }
 }
 
-/** One after the other: a folder may have more entries than there is memory for. */
+/** One at a time: a folder may have more entries than fit in memory. */
 function* readNames(folder: string): Generator<string> {
   const listing = openFolder(folder);
   if (!listing) return;
@@ -114,7 +114,7 @@ function openFolder(folder: string): Dir | undefined {
     return opendirSync(folder, { bufferSize: ENTRIES_AT_ONCE });
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (["ENOENT", "ENOTDIR"].includes(code)) return undefined; // It was removed meanwhile.
+    if (["ENOENT", "ENOTDIR"].includes(code)) return undefined; // It was removed in the meantime.
     throw error;
   }
 }
@@ -128,15 +128,15 @@ function isFirstName(stats: Stats, seen: Set<string>): boolean {
 }
 
 interface UnnamedFile {
-  /** Which disk it is on, as `stat` tells it. */
+  /** Which disk it is on, from `stat`. */
   readonly device: number;
   readonly bytes: number;
 }
 
-/** A tree that opens files while it is read must not keep us here. */
+/** A tree that opens files while it is read must not block us. */
 const MAX_DESCRIPTORS = 20_000;
 
-/** Files that processes hold open although they were removed: no folder has them, and they fill the disk all the same. */
+/** Removed files that processes still hold open: no folder lists them, but they use disk space. */
 function findUnnamedFiles(pids: readonly number[]): readonly UnnamedFile[] {
   const found = new Map<string, UnnamedFile>();
   let looked = 0;
@@ -156,6 +156,6 @@ function readStats(descriptor: string): Stats | undefined {
   try {
     return statSync(descriptor);
   } catch {
-    return undefined; // It was closed meanwhile.
+    return undefined; // It was closed in the meantime.
   }
 }

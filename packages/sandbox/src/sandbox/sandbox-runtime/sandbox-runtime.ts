@@ -1,6 +1,6 @@
 /**
- * The sandbox-runtime backend: Seatbelt on macOS, bubblewrap with a profile of its own on Linux. It is told by places what
- * a command must not read, gives no network whatever was granted, and refuses a world that it cannot hold.
+ * The sandbox-runtime backend: Seatbelt on macOS, bubblewrap with its own profile on Linux. It gets the paths a command
+ * must not read, never provides network, and refuses a world it cannot enforce.
  */
 import {
   existsSync,
@@ -46,10 +46,10 @@ import {
 import { refreshWorld } from "../world/build-world.ts";
 import { type World, worldRules } from "../world/world.ts";
 
-/** The one function that is used: it makes a command line from a policy, keeps no state and starts nothing. */
+/** The only function used: it makes a command line from a policy, keeps no state and starts nothing. */
 interface SandboxRuntime {
   wrap(command: string, shell: string, policy: RuntimePolicy): Promise<string>;
-  /** Once for each `wrap`, when the command has ended. */
+  /** Once per `wrap`, when the command has ended. */
   release(): void;
   readonly version: string;
   readonly folder: string;
@@ -57,10 +57,10 @@ interface SandboxRuntime {
 
 interface RuntimePolicy {
   readonly denyRead: readonly string[];
-  /** Beats `denyRead` for what lies deeper. */
+  /** Overrides `denyRead` for deeper paths. */
   readonly allowRead: readonly string[];
   readonly allowWrite: readonly string[];
-  /** Beats `allowWrite`. */
+  /** Overrides `allowWrite`. */
   readonly denyWrite: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export function createSandboxRuntime({ runtime, prlimit, programs }: SandboxRunt
     const policy = buildRuntimePolicy(world, brought, temporary);
     const fault = whyNotHeld(world, policy);
     if (fault !== undefined)
-      return refuseCommand(`The sandbox-runtime backend cannot hold this run: ${fault}.`);
+      return refuseCommand(`The sandbox-runtime backend cannot contain this run: ${fault}.`);
     const wrapped = await runtime.wrap(command.argv.map(quoteWord).join(" "), SHELL, policy);
     try {
       const [program = SHELL, ...args] = withRlimits(prlimit, limits, [SHELL, "-c", wrapped]);
@@ -112,26 +112,27 @@ export function createSandboxRuntime({ runtime, prlimit, programs }: SandboxRunt
     try {
       return await runIn(command, temporary);
     } catch (error) {
-      return refuseCommand(`sandbox-runtime cannot make a sandbox: ${(error as Error).message}`);
+      return refuseCommand(`sandbox-runtime cannot create a sandbox: ${(error as Error).message}`);
     } finally {
       rmSync(temporary, { recursive: true, force: true });
     }
   });
 }
 
-/** At the top of the file system: programs and what they need, and nothing of anyone's. */
+/** At the top of the file system: programs and what they need, and no one's data. */
 const SYSTEM_NAMES: ReadonlySet<string> = new Set(
   process.platform === "darwin"
     ? ["System", "Library", "usr", "bin", "sbin", "dev"]
     : ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "dev", "proc"],
 );
 
-/** Of macOS: the shared libraries, time zones and certificates that programs start with. */
+/** On macOS: the shared libraries, time zones and certificates that programs need to start. */
 const MACOS_FILES = ["/private/var/db/dyld", "/private/var/db/timezone", "/private/etc/ssl"];
 
 /**
- * The world of a run as a policy, which denies reading by place: everything at the top of the file system but the system's
- * own programs is denied, and the world is let in. `brought`: programs and folders of ours that the command needs; `temporary`: its own folder for passing files.
+ * A run's world as a policy that denies reading by path: everything at the top of the file system except the system's
+ * programs is denied, and the world is allowed. `brought`: Metier's programs and folders that the command needs;
+ * `temporary`: its own folder for passing files.
  */
 function buildRuntimePolicy(world: World, brought: readonly string[], temporary: string): RuntimePolicy {
   const rules = [...worldRules(world)];
@@ -148,13 +149,13 @@ function buildRuntimePolicy(world: World, brought: readonly string[], temporary:
   };
 }
 
-/** Why a world cannot be held, or nothing. */
+/** Why a world cannot be enforced, or `undefined`. */
 function whyNotHeld(world: World, { allowWrite, denyWrite }: RuntimePolicy): string | undefined {
   if (world.placed && world.placed.length > 0) {
-    return "packages of the skill cannot be shown in its folder";
+    return "the skill's packages cannot be shown in its folder";
   }
   const inner = allowWrite.find((path) => denyWrite.some((folder) => isInside(path, folder)));
-  return inner && `\`${inner}\` cannot be writable inside of a folder that is not`;
+  return inner && `\`${inner}\` cannot be writable inside a read-only folder`;
 }
 
 function topPlaces(): readonly string[] {
@@ -163,7 +164,7 @@ function topPlaces(): readonly string[] {
     .map((name) => `/${name}`);
 }
 
-/* Whether it is installed beside Metier, starts, and really keeps a file of ours from being read. */
+/* Whether it is installed next to Metier, starts, and really prevents a file from being read. */
 
 const PACKAGE = "@anthropic-ai/sandbox-runtime";
 
@@ -174,34 +175,34 @@ const NEEDED: Partial<Record<NodeJS.Platform, readonly string[]>> = {
 };
 
 const NOTES: Partial<Record<NodeJS.Platform, string>> = {
-  linux: ", where files outside of a run's folders stay in memory without a limit of their own",
+  linux: ", where files outside a run's folders stay in memory without a limit",
   darwin: ", not tested on macOS",
 };
 
 export const probeSandboxRuntime: ReturnType<typeof probeOnce> = probeOnce(async ({ find, programs }) => {
   const fail = (reason: string, remedy?: string): Probed => unavailable("sandbox-runtime", reason, remedy);
   const needed = NEEDED[process.platform];
-  if (!needed) return fail(`sandbox-runtime does not exist for ${process.platform}.`);
+  if (!needed) return fail(`sandbox-runtime is not available for ${process.platform}.`);
   const missing = needed.filter((name) => find(name) === undefined);
   if (missing.length > 0)
     return fail(`sandbox-runtime needs ${missing.join(" and ")}.`, installCommand(find, missing));
   if (process.platform === "linux" && process.getuid?.() === 0) {
     // Inside, root keeps every privilege over its namespace: it could change settings of the whole kernel.
-    return fail("sandbox-runtime does not hold root on Linux; start Metier as an ordinary user.");
+    return fail("sandbox-runtime cannot contain root on Linux; start Metier as an ordinary user.");
   }
   const runtime = await findSandboxRuntime();
-  if (!runtime) return fail(`\`${PACKAGE}\` is not installed beside Metier.`, `npm install ${PACKAGE}`);
+  if (!runtime) return fail(`\`${PACKAGE}\` is not installed next to Metier.`, `npm install ${PACKAGE}`);
   const prlimit = find("prlimit");
   const sandbox = createSandboxRuntime({ runtime, programs, prlimit });
   const said = await tryOut(sandbox);
   if (said !== undefined) return fail(`${PACKAGE} ${runtime.version} does not start: ${said}`);
   if (await canReadOurs(sandbox))
-    return fail(`${PACKAGE} ${runtime.version} does not keep files from being read.`);
-  const reason = `${PACKAGE} ${runtime.version}${NOTES[process.platform] ?? ""}; it has no network, also where domains are granted.`;
+    return fail(`${PACKAGE} ${runtime.version} does not prevent files from being read.`);
+  const reason = `${PACKAGE} ${runtime.version}${NOTES[process.platform] ?? ""}; it has no network, even if domains are granted.`;
   return works(sandbox, reason, findHeldLimits(prlimit !== undefined, false));
 });
 
-/** Another version might take its policy for something else. */
+/** Another version might interpret the policy differently. */
 async function canReadOurs(sandbox: Sandbox): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "metier-probe-"));
   try {
@@ -216,8 +217,8 @@ async function canReadOurs(sandbox: Sandbox): Promise<boolean> {
 }
 
 /**
- * The package is not part of Metier: who wants it installs it beside Metier, and it is loaded from there alone, never from
- * the working directory.
+ * The package is not part of Metier: users install it next to Metier, and it is loaded only from there, never from the
+ * working directory.
  */
 export async function findSandboxRuntime(): Promise<SandboxRuntime | undefined> {
   const own = ownFile();
@@ -240,7 +241,7 @@ export async function findSandboxRuntime(): Promise<SandboxRuntime | undefined> 
     folder,
     wrap: (command, shell, { denyRead, allowRead, allowWrite, denyWrite }) =>
       SandboxManager.wrapWithSandbox(command, shell, {
-        // Without `initialize` there is no proxy, so this means no network at all.
+        // Without `initialize` there is no proxy, which means no network.
         network: { allowedDomains: [], deniedDomains: [] },
         filesystem: {
           denyRead: literal(denyRead),

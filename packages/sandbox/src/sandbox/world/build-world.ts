@@ -1,6 +1,6 @@
 /**
- * Decides what a run sees of the machine. Trusted: the working directory and what the user granted; untrusted: work
- * folder and skill folder only. Homes, Metier's own folders, config files and `.env*` are hidden whatever was asked for.
+ * Decides what a run sees of the machine. Trusted: the working directory and what the user granted; untrusted: only the
+ * work folder and skill folder. Homes, Metier's own folders, config files and `.env*` are always hidden.
  */
 import { statSync } from "node:fs";
 import { sep } from "node:path";
@@ -24,35 +24,35 @@ import {
 import { accessTo, isSecretName, type World } from "./world.ts";
 
 export interface WorldRequest {
-  /** Of the run: already lowered to its caller's. */
+  /** The run's trust, already lowered to its caller's. */
   readonly trust: Trust;
-  /** Absent: the run works on nothing but its own folders and what was granted. */
+  /** Absent: the run works only on its own folders and what was granted. */
   readonly cwd?: string | undefined;
   /** Must exist. */
   readonly workDir: string;
   readonly skillDir?: string | undefined;
-  /** What the skill keeps over its runs, and what it may only read of that; must exist. */
+  /** What the skill stores across its runs, and the part it may only read; must exist. */
   readonly dataDir?: string | undefined;
   readonly globalDataDir?: string | undefined;
-  /** Folders that appear in the skill's. */
+  /** Folders that appear in the skill's folder. */
   readonly placed?: World["placed"] | undefined;
   /** Folders of other skills whose instructions are being followed; read-only. */
   readonly otherSkills?: readonly string[];
   /** The user's `--write`: the working directory may be changed. */
   readonly write: boolean;
   readonly places: Places;
-  /** Config files and others that hold secrets. */
+  /** Config files and others that contain secrets. */
   readonly privateFiles: readonly string[];
-  /** Further absolute paths that the skill declares and the user's config lets it have. */
+  /** More absolute paths that the skill declares and the user's config grants. */
   readonly grantedRead?: readonly string[];
   readonly grantedWrite?: readonly string[];
-  /** The world of the run that starts this one: nothing but the own folders goes beyond it. */
+  /** The world of the parent run: only the run's own folders go beyond it. */
   readonly within?: World | undefined;
 }
 
 export interface BuiltWorld {
   readonly world: World;
-  /** What was asked for and is not shown, or not writable, with the reason; more may come when `world` is first used. */
+  /** What was requested but is hidden or read-only, with the reason; more may follow when `world` is first used. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -108,8 +108,8 @@ export function buildWorld(request: WorldRequest): BuiltWorld {
 }
 
 /**
- * The folders are looked through when the first tool or command asks what is hidden in them: a run that touches no file
- * does not pay for it, and one that does sees them as they are then.
+ * Folders are searched when the first tool or command needs to know what is hidden in them: a run that touches no file
+ * does not pay for it, and others see the current state.
  */
 function lookLater(world: World, roots: readonly string[], diagnostics: Diagnostic[]): World {
   if (roots.length === 0) return world;
@@ -126,15 +126,15 @@ function lookLater(world: World, roots: readonly string[], diagnostics: Diagnost
 }
 
 /**
- * The world as it is now. A run that may change folders can move secrets out from under their masks, so before each of
- * its commands these folders are looked through again; any other world stays as it was built.
+ * Refreshes the world. A run that may change folders can move secrets out from under their masks, so these folders are
+ * searched again before each of its commands; any other world stays as built.
  */
 export function refreshWorld(world: World): World {
   const roots = world.writable.filter((path) => path !== world.workDir && path !== world.dataDir);
   return roots.length === 0 ? world : lookThrough(withoutMoved(world), roots, []);
 }
 
-/** A folder inside a writable one may have been moved away, and a link put in its place: that must not be followed. */
+/** A folder inside a writable one may have been replaced by a link, which must not be followed. */
 function withoutMoved(world: World): World {
   const isInPlace = (path: string): boolean => realPathOr(path) === path;
   if (world.readable.every(isInPlace)) return world;
@@ -145,7 +145,7 @@ function withoutMoved(world: World): World {
   };
 }
 
-/** Adds what lies in `roots` and must be hidden or stay read-only. */
+/** Adds what is in `roots` and must be hidden or stay read-only. */
 function lookThrough(world: World, roots: readonly string[], diagnostics: Diagnostic[]): World {
   const masked = new Set(world.masked);
   const guarded = new Set(world.protectedPaths);
@@ -172,21 +172,21 @@ function whyNotShown(
   within: World | undefined,
 ): string | undefined {
   if (!statSync(path, { throwIfNoEntry: false })) return "it does not exist";
-  if (within && accessTo(within, path) === "none") return "the run that starts this one does not see it";
+  if (within && accessTo(within, path) === "none") return "the parent run does not see it";
   return whyPrivate(path, hidden, places);
 }
 
-/** A skill chooses where in a granted folder it reaches: also not into what is hidden in any folder. */
+/** A skill chooses which part of a granted folder it uses, but never what is hidden in every folder. */
 function whyNotGranted(path: string, { homes }: PrivatePlaces): string | undefined {
   if (homes.some((home) => isInside(home, path)))
-    return "it holds a home folder; grant folders in it instead";
+    return "it contains a home folder; grant folders inside it instead";
   const secret = path.split(sep).find(isSecretName);
   return secret && `\`${secret}\` is a name for secrets`;
 }
 
 function whyProtected(path: string): string | undefined {
   const name = path.split(sep).find((part) => part === ".git" || PROTECTED_NAMES.includes(part));
-  return name && `other programs obey what is in \`${name}\``;
+  return name && `other programs obey the contents of \`${name}\``;
 }
 
 function whyNotWritable(
@@ -196,14 +196,14 @@ function whyNotWritable(
   within: World | undefined,
 ): string | undefined {
   if (!statSync(path).isDirectory()) return "only folders can be made writable";
-  if (homes.some((home) => isInside(home, path))) return "it holds a home folder";
+  if (homes.some((home) => isInside(home, path))) return "it contains a home folder";
   if (skillDir !== undefined && isInside(path, skillDir)) return "a skill's own folder is always read-only";
-  if (within && accessTo(within, path) !== "write") return "it is read-only for the run that starts this one";
+  if (within && accessTo(within, path) !== "write") return "it is read-only for the parent run";
   const link = findLink(protectedPathsIn(path));
-  return link && `\`${link}\` is a link, and a link cannot be kept from being replaced`;
+  return link && `\`${link}\` is a link, and a link can be replaced`;
 }
 
-/** The private places inside of what is shown; what is not shown needs no mask. */
+/** The private paths inside what is shown; what is not shown needs no mask. */
 function hiddenBelow(
   roots: readonly string[],
   { homes, secrets }: PrivatePlaces,
@@ -219,24 +219,24 @@ function warn(code: Diagnostic["code"], path: string, message: string, hint: str
 
 function notShown(path: string, reason: string, isGranted: boolean): Diagnostic {
   const hint = isGranted
-    ? "Correct the path in the config or in the skill, or make the folder."
-    : "Start the run in the folder that it is to work on.";
-  return warn("sandbox.path-not-shown", path, `\`${path}\` is not shown to the run: ${reason}.`, hint);
+    ? "Fix the path in the config or in the skill, or create the folder."
+    : "Start the run in the folder it should work on.";
+  return warn("sandbox.path-not-shown", path, `\`${path}\` is hidden from the run: ${reason}.`, hint);
 }
 
 function notWritable(path: string, reason: string): Diagnostic {
-  const hint = "Let the run write to its work folder, and take the files from there.";
+  const hint = "Let the run write to its work folder, and copy the files from there.";
   return warn("sandbox.path-not-writable", path, `\`${path}\` stays read-only for the run: ${reason}.`, hint);
 }
 
 const NOTHING_TO_WRITE: Diagnostic = warn(
   "sandbox.path-not-writable",
   "",
-  "`write` was asked for, but the run has no working directory: it writes to its work folder alone.",
-  "Give `cwd` to `createMetier` or to `metier.for`.",
+  "`write` was requested, but the run has no working directory: it can write only to its work folder.",
+  "Pass `cwd` to `createMetier` or `metier.for`.",
 );
 
 function scanLimit(path: string): Diagnostic {
-  const message = `\`${path}\` has more than ${MAX_SCANNED} entries or ${MAX_FOUND} hidden ones: commands see \`.env\` files beyond them.`;
+  const message = `\`${path}\` has more than ${MAX_SCANNED} entries or ${MAX_FOUND} hidden ones: commands can see \`.env\` files beyond that.`;
   return warn("sandbox.scan-limit", path, message, "Start the run in a smaller folder.");
 }

@@ -1,6 +1,6 @@
 /**
- * What no run sees, wherever its working directory lies: people's homes, Metier's own folders, known credentials, and in
- * the folders that it does see secrets by their names; and what it must not change there.
+ * What no run sees, wherever its working directory is: people's homes, Metier's own folders, known credentials, and
+ * secrets by name in visible folders; and what it must not change there.
  */
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { isInside, type Places } from "@metier/base/places";
 import { isSecretName } from "./world.ts";
 
-/** Below `<home>/.metier`. `skills` and `agents` are not here: their authors work in them. */
+/** Inside `<home>/.metier`. Without `skills` and `agents`, where their authors work. */
 const METIER_PLACES = "state store vault data cache config.toml grants.json metier.lock";
 
-/** Below a home: where programs keep keys, tokens, sessions and what was typed. */
+/** Inside a home: where programs store keys, tokens, sessions and command history. */
 const CREDENTIAL_PLACES = `
   .ssh .gnupg .password-store .local/share/keyrings Library/Keychains .aws .azure .boto .s3cfg .config/gcloud
   .config/doctl .config/rclone .config/sops .config/op .kube .docker .config/containers .terraform.d .vault-token .netrc
@@ -26,17 +26,17 @@ const PLACES_WITH_BLANKS = [
   "Library/Application Support/Firefox",
 ];
 
-/** Of the system: configuration, devices, sockets. A run has its own of each, and never these. */
+/** System folders: configuration, devices, sockets. A run has its own of each, and never these. */
 const SYSTEM_FOLDERS = ["/etc", "/proc", "/sys", "/dev", "/run", "/boot"];
 
 export interface PrivatePlaces {
-  /** Of this user and of others. */
+  /** Of this user and others. */
   readonly homes: readonly string[];
   /** Metier's own, config files, credentials. */
   readonly secrets: readonly string[];
 }
 
-/** Real paths of what is there; `files` are those with keys in them, wherever they lie. */
+/** Real paths of what exists; `files` are those with keys in them, anywhere. */
 export function findPrivatePlaces(places: Places, files: readonly string[]): PrivatePlaces {
   const homes = resolveAll([places.home, homedir(), ...accountHome(), "/root", ...otherHomes()]);
   const secrets = resolveAll([
@@ -47,22 +47,22 @@ export function findPrivatePlaces(places: Places, files: readonly string[]): Pri
   return { homes: homes.filter((home) => home !== "/"), secrets };
 }
 
-/** Why a folder is not shown to a run, however it was asked for. */
+/** Why a folder is never shown to a run. */
 export function whyPrivate(path: string, { secrets }: PrivatePlaces, places: Places): string | undefined {
   if (path === "/") return "it is the whole machine; start in a project folder";
   const system = SYSTEM_FOLDERS.find((folder) => isInside(path, folder));
   if (system) return `\`${system}\` belongs to the system`;
   if (path === resolveReal(places.base)) return "it is Metier's own folder";
   const secret = secrets.find((place) => isInside(path, place));
-  return secret && `\`${secret}\` is a place for secrets`;
+  return secret && `\`${secret}\` is a location for secrets`;
 }
 
 const ALL_CREDENTIALS = [...CREDENTIAL_PLACES.trim().split(/\s+/), ...PLACES_WITH_BLANKS];
 
-/** By the names in a home, which are the same list while the home stays as it is. */
+/** Cached by the names in a home while it does not change. */
 const credentialsAmong = new WeakMap<readonly string[], readonly string[]>();
 
-/** Only what begins with a name that is there: resolving each place in each home would cost every run a millisecond. */
+/** Only what starts with an existing name: resolving every path in each home would cost every run a millisecond. */
 function credentialPlaces(home: string): readonly string[] {
   const names = listNames(home);
   const places = names === undefined ? ALL_CREDENTIALS : findCredentials(names);
@@ -80,7 +80,7 @@ function findCredentials(names: readonly string[]): readonly string[] {
 
 let account: readonly string[] | undefined;
 
-/** What the system's own list of users says, whatever `HOME` does. Asked once: it stays while a process runs. */
+/** From the system's user list, whatever `HOME` says. Asked once: it stays the same while a process runs. */
 function accountHome(): readonly string[] {
   account ??= askAccount();
   return account;
@@ -103,13 +103,17 @@ interface Listed {
   readonly names: readonly string[];
 }
 
-/** What was listed, by folder: a folder whose stamp stayed has the same names, and a stamp costs a tenth of a list. */
+/**
+ * Listings by folder: a folder with the same timestamp has the same names, and a timestamp costs a tenth of a listing.
+ */
 const listed = new Map<string, Listed>();
 const MOST_LISTED = 1_000;
-/** Stamps are as coarse as the clock of the file system: a folder that changed just now may change again under one. */
+/**
+ * Timestamps are as coarse as the file system's clock: a folder that just changed may change again with the same one.
+ */
 const SETTLED_NS = 2_000_000_000n;
 
-/** `undefined` when it is not there or must not be listed. */
+/** `undefined` if it does not exist or cannot be listed. */
 function listNames(folder: string): readonly string[] | undefined {
   try {
     const { dev, ino, mtimeNs, ctimeNs } = statSync(folder, { bigint: true });
@@ -133,21 +137,21 @@ function resolveReal(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    return undefined; // What is not there needs no mask.
+    return undefined; // What does not exist needs no mask.
   }
 }
 
 /*
- * One bounded look through a folder that a run will see: secrets by their names, sockets (through which a program can
- * reach others even without a network), and files that stay read-only. Nearest folders first; follows no link.
+ * One bounded search of a folder that a run will see: secrets by name, sockets (through which a program can reach
+ * others even without a network), and files that stay read-only. Nearest folders first; follows no links.
  */
 
 interface GuardedFiles {
-  /** To be hidden. Of a link, what it leads to. */
+  /** To be hidden. For a link, its target. */
   readonly hidden: readonly string[];
-  /** To stay read-only where the folder is writable. */
+  /** To stay read-only if the folder is writable. */
   readonly guarded: readonly string[];
-  /** `false`: a limit was reached, and the rest was not looked at. */
+  /** `false`: a limit was reached, and the rest was not searched. */
   readonly complete: boolean;
 }
 
@@ -157,7 +161,7 @@ export const MAX_FOUND = 1_000;
 /** Too large, and not written by the folder's owner. */
 const SKIPPED = new Set([".git", "node_modules"]);
 
-/** `isDone` names folders that need no look, because they are hidden anyway or the run's own. */
+/** `isDone` names folders to skip, because they are hidden anyway or the run's own. */
 export function findGuarded(root: string, isDone: (folder: string) => boolean): GuardedFiles {
   const hidden: string[] = [];
   const guarded: string[] = [];
@@ -195,7 +199,7 @@ function listEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return []; // What this user cannot list, the run, which has no more rights, cannot list either.
+    return []; // What this user cannot list, the run cannot list either.
   }
 }
 
@@ -204,13 +208,13 @@ function followLink(path: string, entry: Dirent): readonly string[] {
   try {
     return [realpathSync.native(path)];
   } catch {
-    return []; // It leads nowhere.
+    return []; // It is a broken link.
   }
 }
 
 /*
- * What stays read-only in a working directory that a run may write to: files that other programs obey, so that whoever
- * writes them acts outside the sandbox later. Also counts while they do not exist yet.
+ * What stays read-only in a writable working directory: files that other programs obey, so that writing them would act
+ * outside the sandbox later. Also applies while they do not exist.
  */
 
 export const PROTECTED_NAMES: readonly string[] = [
@@ -224,25 +228,25 @@ export const PROTECTED_NAMES: readonly string[] = [
 
 /** `commondir` can name another folder for hooks and config. */
 const PROTECTED_IN_GIT = ["hooks", "config", "commondir"];
-/** These count only where they exist: further configs, and the repositories of submodules. */
+/** These count only if they exist: more configs, and the repositories of submodules. */
 const PROTECTED_IN_GIT_IF_THERE = ["config.worktree", "modules"];
 
-/** What holds a place that must be a file: git fails on a folder there, and this means the repository itself. */
+/** The placeholder where a file is needed: git fails on a folder there, and this means the repository itself. */
 export const HARMLESS_FILES: Readonly<Record<string, string>> = { commondir: "././.\n" };
 
-/** Below one folder, whether they exist or not. */
+/** Inside one folder, whether they exist or not. */
 export function protectedPathsIn(folder: string): readonly string[] {
   return [...PROTECTED_NAMES.map((name) => join(folder, name)), ...protectedPathsOfGit(join(folder, ".git"))];
 }
 
-/** Where `.git` is no folder, it is missing or names another folder: then it must not be made or changed at all. */
+/** If `.git` is not a folder, it is missing or names another folder: then it must not be created or changed at all. */
 function protectedPathsOfGit(git: string): readonly string[] {
   if (!lstatSync(git, { throwIfNoEntry: false })?.isDirectory()) return [git];
   const present = PROTECTED_IN_GIT_IF_THERE.filter((name) => existsSync(join(git, name)));
   return [...PROTECTED_IN_GIT, ...present].map((name) => join(git, name));
 }
 
-/** A link can be swapped for something else, and no mount holds it: the first of these that is one. */
+/** The first of these that is a link: a link can be replaced, and no mount protects it. */
 export function findLink(paths: readonly string[]): string | undefined {
   return paths.find((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
 }

@@ -1,7 +1,7 @@
 /**
- * The gate of the file tools: they see exactly what the run's commands see, and what is not in the world does not exist.
- * Whatever is read, listed or replaced is reached through an open descriptor that was checked, so that a command which
- * swaps folders for links at the same time gains nothing. Failures are values.
+ * The path gate of the file tools: they see exactly what the run's commands see; everything else does not exist.
+ * Everything read, listed or replaced is reached through a checked open descriptor, so a command that swaps folders for
+ * links at the same time gains nothing. Failures are values.
  */
 import { type Dirent, existsSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -23,7 +23,7 @@ export interface FolderEntry {
 }
 
 type FolderListing =
-  /** Sorted by name; what the run does not see is not there. */
+  /** Sorted by name; leaves out what the run does not see. */
   { readonly ok: true; readonly realPath: string; readonly entries: readonly FolderEntry[] } | ContainedFault;
 
 interface WrittenFile {
@@ -36,7 +36,7 @@ interface CreatedFile extends WrittenFile {
 }
 
 const MAX_PATH_BYTES = 4096;
-/** Less the umask, as any program makes files. */
+/** Minus the umask, as for any program. */
 const NEW_FILE_MODE = 0o666;
 const HAS_DESCRIPTOR_PATHS = existsSync("/proc/self/fd");
 
@@ -45,7 +45,7 @@ export function openForReading(world: World, path: string): OpenOutcome {
   return open(world, path, "file");
 }
 
-/** Opens a folder, for what is to be done in it through the descriptor. */
+/** Opens a folder for operations through its descriptor. */
 export function openFolder(world: World, path: string): OpenOutcome {
   return open(world, path, "folder");
 }
@@ -64,7 +64,7 @@ export function listFolder(world: World, path: string): FolderListing {
   });
 }
 
-/** Replaces or makes a file at once, with the folders above it. Keeps the mode of a file that is there. */
+/** Replaces or creates a file atomically, with its parent folders. Keeps an existing file's mode. */
 export function writeFileInWorld(world: World, path: string, content: string): WrittenFile | ContainedFault {
   return placeFile<WrittenFile>(world, path, (anchored, realPath) => {
     const impossible = whyNotReplaceable(anchored, path);
@@ -74,15 +74,15 @@ export function writeFileInWorld(world: World, path: string, content: string): W
   });
 }
 
-/** Of what has that name already. */
+/** Of an existing entry with that name. */
 function whyNotReplaceable(anchored: string, path: string): ContainedFault | undefined {
   const existing = lstatSync(anchored, { throwIfNoEntry: false });
-  if (existing?.isSymbolicLink()) return denied(path, "is a link; write to the file it leads to instead");
+  if (existing?.isSymbolicLink()) return denied(path, "is a link; write to its target instead");
   if (existing && !existing.isFile()) return fault("not-a-file", `${showPath(path)} is not a regular file.`);
   return undefined;
 }
 
-/** Why nothing can be written at the path; `undefined` when nothing speaks against it. Looks only, and makes nothing. */
+/** Why nothing can be written at the path; `undefined` if it can. Only checks, and creates nothing. */
 export function whyNotWritable(world: World, path: string): ContainedFault | undefined {
   const location = locate(world, path);
   if (typeof location !== "string") return location;
@@ -93,16 +93,16 @@ export function whyNotWritable(world: World, path: string): ContainedFault | und
       return withContained(opened, ({ descriptor, realPath }) => {
         const target = join(realPath, relative(folder, location));
         if (accessTo(world, target) !== "write") return notWritable(world, path);
-        if (folder !== dirname(location)) return undefined; // Its folder is made first.
+        if (folder !== dirname(location)) return undefined; // Its folder is created first.
         return whyNotReplaceable(join(pathOfOpen(descriptor, realPath), basename(location)), path);
       });
     }
-    // What is missing is made, as long as a folder above it is there.
+    // Missing folders are created, as long as one above them exists.
     if (opened.reason !== "missing" || world.readable.includes(folder)) return opened;
   }
 }
 
-/** A new file that is open for writing, in place of whatever has that name. Whoever gets it closes it. */
+/** A new file open for writing, in place of whatever has that name. The caller closes it. */
 export function createFileInWorld(world: World, path: string): CreatedFile | ContainedFault {
   return placeFile<CreatedFile>(world, path, (anchored, realPath) => {
     rmSync(anchored, { force: true });
@@ -110,7 +110,7 @@ export function createFileInWorld(world: World, path: string): CreatedFile | Con
   });
 }
 
-/** Does something at a path that the run may write to, through the open folder it lies in. */
+/** Does something at a path that the run may write to, through its open parent folder. */
 function placeFile<Placed>(
   world: World,
   path: string,
@@ -131,7 +131,7 @@ function placeFile<Placed>(
   });
 }
 
-/** Opens the folder that `path` is to be written into; folders that are missing are made one by one, each checked. */
+/** Opens the folder for writing `path`; missing folders are created one by one, each checked. */
 function openOrMakeFolder(world: World, folder: string, path: string): OpenOutcome {
   const opened = open(world, folder, "folder");
   if (opened.ok || opened.reason !== "missing") return opened;
@@ -143,7 +143,7 @@ function openOrMakeFolder(world: World, folder: string, path: string): OpenOutco
       try {
         mkdirSync(join(pathOfOpen(descriptor, realPath), basename(folder)));
       } catch (error) {
-        // Someone else was faster, or it is a link that leads nowhere: the next open tells.
+        // Someone else was faster, or it is a broken link: the next open tells.
         if (codeOf(error) !== "EEXIST") return denied(path, `cannot be written (${codeOf(error)})`);
       }
       return open(world, made, "folder");
@@ -157,13 +157,13 @@ function open(world: World, path: string, kind: "file" | "folder"): OpenOutcome 
   if (!isInWorld(world, location)) return missing(path);
   const isAllowed = (real: string): boolean => isInWorld(world, real);
   const opened = openAllowed({ location, path, kind, isAllowed, refuse: missing });
-  // How a link to the outside fails must not tell what is there.
+  // How a link to the outside fails must not reveal what is there.
   return !opened.ok && hasLink(world, location) ? missing(path) : opened;
 }
 
-/** The path as text, absolute and below something that the run sees; decided without the disk. */
+/** The path as text, absolute and inside something the run sees; decided without the disk. */
 function locate(world: World, path: unknown): string | ContainedFault {
-  if (typeof path !== "string" || path === "") return fault("invalid", "the path is empty or no text.");
+  if (typeof path !== "string" || path === "") return fault("invalid", "the path is empty or not a string.");
   if (path.includes("\0") || !path.isWellFormed())
     return fault("invalid", `${showPath(path)} is not a path.`);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
@@ -171,10 +171,13 @@ function locate(world: World, path: unknown): string | ContainedFault {
   }
   const location = resolve(world.cwd, path);
   if (world.readable.some((root) => isInside(location, root))) return location;
-  return fault("outside", `${showPath(path)} is outside of what this run sees: ${list(world.readable)}.`);
+  return fault(
+    "outside",
+    `${showPath(path)} is outside the folders this run can see: ${list(world.readable)}.`,
+  );
 }
 
-/** Whether a link stands in the way from the folders of the world to `location`. */
+/** Whether there is a link between the world's folders and `location`. */
 function hasLink(world: World, location: string): boolean {
   for (let path = location; !world.readable.includes(path); path = dirname(path)) {
     if (isLink(path)) return true;
@@ -186,11 +189,11 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
   } catch {
-    return false; // It cannot be looked at, so what makes that so lies further up.
+    return false; // It cannot be inspected, so the cause is further up.
   }
 }
 
-/** A path that keeps meaning the open folder, whatever becomes of the names that led to it. */
+/** A path that always means the open folder, whatever happens to its name. */
 export function pathOfOpen(descriptor: number, realPath: string): string {
   return HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${descriptor}` : realPath;
 }
@@ -218,7 +221,7 @@ function missing(path: string): ContainedFault {
 }
 
 function notWritable(world: World, path: string): ContainedFault {
-  return denied(path, `is not writable for this run; write below ${list(world.writable)} instead`);
+  return denied(path, `is not writable for this run; write inside ${list(world.writable)} instead`);
 }
 
 function denied(path: string, what: string): ContainedFault {

@@ -60,7 +60,7 @@ describe("many skills at once", () => {
     const world = createMany(1001);
     const { code, stderr } = await world.cli("publish", "skills", "--well-known", "site");
     expect(code).not.toBe(0);
-    expect(stderr).toContain("There are 1001 skills; an index may list 1000.");
+    expect(stderr).toContain("There are 1001 skills; the limit for an index is 1000.");
   });
 
   test("`compat` shows those that break in full, and counts the others", async () => {

@@ -200,7 +200,7 @@ test("a redirect to a private address is refused, wherever the server's own name
       const addresses = addressBook({ "git.example.com": ["127.0.0.1"] });
       const fault = await faultFrom(address, { addresses });
       expect(fault.code).toBe("source.refused");
-      expect(fault.message).toContain("redirects to a place that is refused");
+      expect(fault.message).toContain("redirects to a refused address");
       // Typed as a server of this machine.
       const typed = await faultFrom(`${server.origin}/repo`);
       expect(typed.code).toBe("source.refused");
@@ -289,7 +289,7 @@ test("over ssh nothing is asked and nothing is forwarded, and the host is never 
   }
 });
 
-test("a repository that wants a sign-in says so; a helper of the user's own config answers, and no other", async () => {
+test("a repository that requires a sign-in says so; a helper of the user's own config answers, and no other", async () => {
   const repository = createRepository({ "SKILL.md": skill("private") });
   const expected = `Basic ${Buffer.from("someone:secret").toString("base64")}`;
   const { origin } = await startGitServer(dirname(repository.folder), {
