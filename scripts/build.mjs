@@ -74,7 +74,7 @@ async function bundle() {
     const names = called.get(relative(STAGING, path));
     if (names) await writeModule({ path, code: markCalled(code, names) });
   }
-  return { bundled: filesOf(metafile), called: new Set([...called.values()].flatMap((names) => [...names])) };
+  return filesOf(metafile);
 }
 
 /** @param {{ readonly path: string, readonly code: string }} module */
@@ -139,18 +139,13 @@ async function bundleInside(programs) {
   });
 }
 
-/**
- * The second thread of a listing: a separate file, because it must start working within milliseconds.
- *
- * @param {ReadonlySet<string>} called
- */
-async function bundleReadAhead(called) {
+/** The second thread of a listing: a separate file, because it must start working within milliseconds. */
+async function bundleReadAhead() {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: ["packages/skills/src/catalog/ahead-thread.ts"],
     outdir: join(STAGING, "ahead"),
     bundle: true,
-    splitting: true,
     format: "esm",
     platform: "node",
     target: "node22.18",
@@ -161,8 +156,7 @@ async function bundleReadAhead(called) {
     write: false,
     logLevel: "silent",
   });
-  for (const { path, text } of outputFiles)
-    await writeModule({ path, code: markCalled(takeBuiltinsLazily(text), called) });
+  for (const { path, text } of outputFiles) await writeModule({ path, code: takeBuiltinsLazily(text) });
 }
 
 async function writeManifestSchema() {
@@ -196,8 +190,8 @@ try {
   const shell = await bundleInterpretedShell(join(STAGING, "just-bash"));
   await bundleInside(["metier-sb", "toolset-host", "define-toolset"]);
   const page = await bundleInspectorPage(join(STAGING, "inspector"));
-  const { bundled, called } = await bundle(); // After the two above, which it includes.
-  await bundleReadAhead(called);
+  const bundled = await bundle(); // After the two above, which it includes.
+  await bundleReadAhead();
   const inputs = [...new Set([...bundled, ...shell, ...page])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await writeManifestSchema();

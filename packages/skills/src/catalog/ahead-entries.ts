@@ -1,10 +1,10 @@
 /** What the second thread has fetched, by index key. */
 import { sep } from "node:path";
 import type { Fetched, FetchedFile, FetchedFolder } from "./fetched-batch.ts";
-import type { ReadAhead, StartReadAhead } from "./second-thread.ts";
+import type { AheadWork, ReadAhead, SecondThread } from "./second-thread.ts";
 
 interface AheadEntries {
-  begin(start: StartReadAhead, folders: readonly string[]): void;
+  begin(thread: SecondThread | undefined, work: Omit<AheadWork, "root">): void;
   folder(key: string): FetchedFolder | undefined;
   file(key: string): FetchedFile | undefined;
 }
@@ -13,8 +13,8 @@ export function createAheadEntries(root: string): AheadEntries {
   let ahead: ReadAhead | undefined;
   let fetched: Fetched | undefined;
   return {
-    begin(start, folders) {
-      ahead = start({ root, folders });
+    begin(thread, work) {
+      ahead = thread?.readAhead({ ...work, root });
     },
     folder(key) {
       if (ahead === undefined) return undefined;

@@ -15,7 +15,7 @@ import { type DecideStatus, statusDecider } from "./decide-status.ts";
 import { type GivenSkill, type PlacedSkill, placeGiven, placeRemote, placeSkills } from "./place-skills.ts";
 import { type RootContent, readRoot, settleInstalled } from "./read-root.ts";
 import { type Resolution, resolvePrecedence } from "./resolve-precedence.ts";
-import { startReadAhead, startStampCheck } from "./second-thread.ts";
+import { startSecondThread } from "./second-thread.ts";
 import { openIndexes } from "./skill-index.ts";
 
 interface CatalogRequest {
@@ -47,7 +47,8 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
   const indexes = openIndexes({
     cacheFolder,
     profile,
-    ...(isAlone ? {} : { startReadAhead, startStampCheck }),
+    roots: request.roots,
+    startThread: isAlone ? undefined : startSecondThread,
   });
   for (const root of request.roots) {
     const index = indexes.of(root);

@@ -6,8 +6,9 @@ import { CHANGED, isUnchanged, PROGRESS } from "./stamps.ts";
 const STEP = 64;
 
 /** Says from which place on nothing has changed, until it meets the other thread or finds a change. */
-export function checkFromEnd({ root, text, start, writtenAt, places }: StampTask): void {
-  let to = text.length;
+export function checkFromEnd({ root, bytes, start, end, writtenAt, places }: StampTask): void {
+  const text = Buffer.from(bytes).toString("utf8");
+  let to = end;
   for (let count = 1; to > start; count++) {
     const stampEnd = text.lastIndexOf("\n", to - 2);
     const keyEnd = text.lastIndexOf("\n", stampEnd - 1);

@@ -195,7 +195,8 @@ const SOFTENS =
 /** `18 or later`: the one "or" that offers no alternative. */
 const OR_LATER = / or (?:later|newer|higher|above|greater)\b/g;
 
-const SYSTEM = "(?:macos|mac os x|mac os|osx|os x|darwin|windows|linux)";
+const SYSTEM_NAMES = ["macos", "mac os x", "mac os", "osx", "os x", "darwin", "windows", "linux"];
+const SYSTEM = `(?:${SYSTEM_NAMES.join("|")})`;
 const SYSTEMS = `(${SYSTEM}(?:(?:, or |, and |, | or | and |/)${SYSTEM})*)\\b`;
 const SYSTEM_PHRASES: readonly string[] = [
   `\\b${SYSTEMS}[ -]only\\b`,
@@ -217,6 +218,7 @@ function compatibilityHints(text: string, { platform, findCommand }: Availabilit
 }
 
 function systemHints(text: string, platform: string): readonly string[] {
+  if (!SYSTEM_NAMES.some((name) => text.includes(name))) return []; // Compiling the phrases takes a millisecond.
   for (const phrase of SYSTEM_PHRASES) {
     const named = new RegExp(phrase).exec(text)?.[1];
     if (named === undefined) continue;
@@ -229,7 +231,7 @@ function systemHints(text: string, platform: string): readonly string[] {
 
 /** The Node that would run the skill's scripts is the one that runs Metier. */
 function nodeHints(text: string): readonly string[] {
-  const wanted = readVersion(NODE_VERSION.exec(text));
+  const wanted = text.includes("node") ? readVersion(NODE_VERSION.exec(text)) : undefined;
   const present = readVersion(/^v?(\d+)\.(\d+)/.exec(process.versions.node));
   if (!wanted || !present || !isOlder(present, wanted)) return [];
   return [`\`compatibility\` names Node ${wanted.join(".")}; this is ${process.versions.node}`];

@@ -1,15 +1,17 @@
 /**
  * The second thread's work on a large root (`second-thread.ts`): it lists folders and reads the skill files in them, ahead of
- * the search. It parses nothing, so it needs little code and is at work soon. The search reads whatever it leaves out.
+ * the search, and passes on only the heads of usual files. It checks nothing, so it needs little code and is at work soon.
+ * The search reads whatever it leaves out.
  */
 import { join, sep } from "node:path";
-import { readBoundedBytes } from "@metier/base/files";
+import { decodeBytes, readBoundedBytes } from "@metier/base/files";
+import { readHead } from "../parse/skill-head.ts";
 import { SKIPPED_FOLDERS } from "../sources/search.ts";
 import { readFolderListing } from "../sources/skill-files.ts";
 import { stampOf } from "../trust/content-identity.ts";
 import { type BatchWriter, createBatchWriter } from "./fetched-batch.ts";
 import { packListing } from "./index-file.ts";
-import { AHEAD_BATCH, type AheadAnswer, type FetchTask, STATE } from "./second-thread.ts";
+import { AHEAD_BATCH, type AheadAnswer, BETWEEN_FOLDERS, type FetchTask, STATE } from "./second-thread.ts";
 import { currentStats } from "./stamps.ts";
 
 /** The thread does not fetch below this depth. */
@@ -26,15 +28,17 @@ const LEFT_TO_SEARCH = 4;
 const PATIENCE_MS = 10_000;
 
 /** Fetches batches ahead of the search until it reaches the last one. */
-export function fetchBatches({ port, states, root, folders }: FetchTask): void {
+export function fetchBatches(task: FetchTask): void {
+  const { port, states } = task;
   const last = states.length - 1;
+  const folders = task.folders.split(BETWEEN_FOLDERS);
   const writer = createBatchWriter();
   for (let batch = 0; batch < last; batch++) {
     batch = Math.max(batch, Atomics.load(states, last) + 1);
     if (batch % LEFT_TO_SEARCH === 0) continue;
     if (!isNear(states, batch)) break;
     if (Atomics.compareExchange(states, batch, STATE.free, STATE.there) !== STATE.free) continue;
-    fetchFolders(root, folders.slice(batch * AHEAD_BATCH, (batch + 1) * AHEAD_BATCH), writer);
+    fetchFolders(task, folders.slice(batch * AHEAD_BATCH, (batch + 1) * AHEAD_BATCH), writer);
     const fetched = writer.take();
     const answer: AheadAnswer = { batch, fetched };
     port.postMessage(answer, [fetched.bytes]);
@@ -54,12 +58,22 @@ function isNear(states: Int32Array, batch: number): boolean {
 }
 
 /** Fetches in the order of the search. It leaves out what it cannot read: the search says why. */
-export function fetchFolders(root: string, names: readonly string[], writer: BatchWriter): void {
+export function fetchFolders(
+  { root, withHeads }: Pick<FetchTask, "root" | "withHeads">,
+  names: readonly string[],
+  writer: BatchWriter,
+): void {
   for (const name of names) {
     if (SKIPPED_FOLDERS.has(name) || name.includes("\n")) continue;
     for (const file of walk(join(root, name), 1, false, { left: MAX_ENTRIES })) {
       const read = readBoundedBytes(file, MAX_FILE_BYTES);
-      if (read.ok) writer.addFile(file.slice(root.length), stampOf(read.stats), read.bytes);
+      if (!read.ok) continue;
+      const key = file.slice(root.length);
+      const stamp = stampOf(read.stats);
+      const { text, notUtf8 } = decodeBytes(read.bytes);
+      const head = withHeads && !notUtf8 ? readHead(text) : undefined;
+      if (head) writer.addHead(key, stamp, head);
+      else writer.addFile(key, stamp, read.bytes);
     }
   }
 

@@ -1,12 +1,16 @@
 /**
- * What one thread fetches for another: the listings of folders and the bytes of skill files, each with its stamp, in the
- * order in which the search asks for them. One text and one buffer, because those pass between threads without a copy.
+ * What one thread fetches for another: the listings of folders and the heads or bytes of skill files, each with its stamp,
+ * in the order in which the search asks for them. Few large texts and one buffer, because those pass between threads
+ * quickly.
  */
+import type { SkillHead } from "../parse/skill-head.ts";
 
 export interface FetchedBatch {
   /** Three lines for each entry: its key, its stamp, and the packed listing of a folder or the size of a file. */
   readonly lines: string;
-  /** The files, one after the other. */
+  /** The frontmatter of files with a usual head, one after the other. */
+  readonly heads: string;
+  /** All other files, one after the other. */
   readonly bytes: ArrayBuffer;
 }
 
@@ -18,7 +22,8 @@ export interface FetchedFolder {
 
 export interface FetchedFile {
   readonly stamp: string;
-  readonly bytes: Buffer;
+  /** Either what a usual file needs, or its content. */
+  readonly content: SkillHead | Buffer;
 }
 
 export interface Fetched {
@@ -27,30 +32,43 @@ export interface Fetched {
 }
 
 /** A folder's key ends with `/`, a file's does not. */
-export function openFetched({ lines, bytes }: FetchedBatch): Fetched {
+export function openFetched({ lines, heads, bytes }: FetchedBatch): Fetched {
   const parts = lines.split("\n");
   let at = 0;
-  let from = 0;
+  let headAt = 0;
+  let byteAt = 0;
   /** Moves to the entry. What is asked for out of order is read by whoever asks. */
   const find = (key: string): boolean => {
     while (at < parts.length - 1 && parts[at] !== key) skip();
     return at < parts.length - 1;
   };
   const skip = (): void => {
-    if (!parts[at]?.endsWith("/")) from += Number(parts[at + 2]);
+    if (!parts[at]?.endsWith("/")) take();
     at += 3;
+  };
+  /** The content of the file at `at`, of which nothing is left behind. */
+  const take = (): SkillHead | Buffer => {
+    const [size = 0, bodyLine, linesOfBody = 0, characters = 0] = (parts[at + 2] ?? "")
+      .split(" ")
+      .map(Number);
+    if (bodyLine === undefined) {
+      byteAt += size;
+      return Buffer.from(bytes, byteAt - size, size);
+    }
+    headAt += size;
+    return { yaml: heads.slice(headAt - size, headAt), bodyLine, body: { lines: linesOfBody, characters } };
   };
   return {
     folder(key) {
       if (!find(key)) return undefined;
       const folder = { stamp: parts[at + 1] ?? "", listing: parts[at + 2] ?? "" };
-      skip();
+      at += 3;
       return folder;
     },
     file(key) {
       if (!find(key)) return undefined;
-      const file = { stamp: parts[at + 1] ?? "", bytes: Buffer.from(bytes, from, Number(parts[at + 2])) };
-      skip();
+      const file = { stamp: parts[at + 1] ?? "", content: take() };
+      at += 3;
       return file;
     },
   };
@@ -61,6 +79,7 @@ const MOST_BYTES = 8 * 1024 * 1024;
 
 export interface BatchWriter {
   addFolder(key: string, stamp: string, listing: string): void;
+  addHead(key: string, stamp: string, head: SkillHead): void;
   /** Copies the bytes. */
   addFile(key: string, stamp: string, bytes: Buffer): void;
   take(): FetchedBatch;
@@ -68,30 +87,30 @@ export interface BatchWriter {
 
 /** Used for one batch after the other. */
 export function createBatchWriter(): BatchWriter {
-  let buffer = Buffer.allocUnsafeSlow(MOST_BYTES / 16);
+  let files: Buffer[] = [];
   let size = 0;
+  let heads: string[] = [];
   let parts: string[] = [];
   return {
     addFolder: (key, stamp, listing) => void parts.push(key, stamp, listing),
+    addHead(key, stamp, { yaml, bodyLine, body: { lines, characters } }) {
+      heads.push(yaml);
+      parts.push(key, stamp, `${yaml.length} ${bodyLine} ${lines} ${characters}`);
+    },
     addFile(key, stamp, bytes) {
-      const end = size + bytes.length;
-      if (end > MOST_BYTES) return;
-      if (end > buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(buffer.length * 2, end), MOST_BYTES));
-        buffer.copy(larger, 0, 0, size);
-        buffer = larger;
-      }
-      bytes.copy(buffer, size);
-      size = end;
+      if (size + bytes.length > MOST_BYTES) return;
+      size += bytes.length;
+      files.push(Buffer.from(bytes));
       parts.push(key, stamp, String(bytes.length));
     },
     take() {
       const bytes = new ArrayBuffer(size);
-      new Uint8Array(bytes).set(buffer.subarray(0, size));
+      let at = 0;
+      for (const file of files) at += file.copy(new Uint8Array(bytes), at);
       const lines = parts.length === 0 ? "" : `${parts.join("\n")}\n`;
-      parts = [];
-      size = 0;
-      return { lines, bytes };
+      const batch = { lines, heads: heads.join(""), bytes };
+      [files, heads, parts, size] = [[], [], [], 0];
+      return batch;
     },
   };
 }

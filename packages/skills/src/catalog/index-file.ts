@@ -2,7 +2,7 @@
  * The index on disk: the last listing's text, read entry by entry, the text of the next one, and the compact forms of
  * its entries. Knows nothing about changed files.
  */
-import { readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { CheckedSkill } from "../skill/skill.ts";
@@ -11,8 +11,8 @@ import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
 
 export interface OldIndex {
   readonly isEmpty: boolean;
-  /** The whole text, with its heading; `""` if there is none. */
-  readonly text: string;
+  /** As it is on disk, if it was read for two threads. */
+  readonly bytes?: SharedArrayBuffer | undefined;
   /** In milliseconds. */
   readonly writtenAt: number;
   readonly search?: PlainSearch | undefined;
@@ -48,28 +48,76 @@ interface OldEntry {
 
 const NEWLINE = 0x0a;
 
+/** What the last line of an index says of its search, without reading the rest; `none` if there is no index. */
+export function lastSearch(path: string): PlainSearch | undefined | "none" {
+  if (!existsSync(path)) return "none";
+  try {
+    return withFile(path, (descriptor) => {
+      const end = Buffer.alloc(LONGEST_END);
+      const size = readSync(
+        descriptor,
+        end,
+        0,
+        end.length,
+        Math.max(0, fstatSync(descriptor).size - end.length),
+      );
+      return searchOf(end.toString("latin1", 0, size));
+    });
+  } catch {
+    return "none"; // Unreadable, or gone since.
+  }
+}
+
 /**
  * Listings ask in the order in which the last one wrote, so the next entry is nearly always the right one, and the text
- * is not parsed until another is needed.
+ * is not parsed until another is needed. `isShared`: the bytes are for two threads.
  */
-export function readOldIndex(path: string, heading: string): OldIndex {
+export function readOldIndex(path: string, heading: string, isShared = false): OldIndex {
   try {
-    return openOldIndex(readFileSync(path, "utf8"), heading);
+    const bytes = isShared ? readShared(path) : readFileSync(path);
+    return openOldIndex(bytes, heading);
   } catch {
-    return openText("", 0, 0); // Absent or unreadable.
+    return openText("", { start: 0, writtenAt: 0 }); // Absent or unreadable.
+  }
+}
+
+function readShared(path: string): Buffer {
+  return withFile(path, (descriptor) => {
+    const bytes = Buffer.from(new SharedArrayBuffer(fstatSync(descriptor).size));
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0));
+  });
+}
+
+function withFile<Value>(path: string, use: (descriptor: number) => Value): Value {
+  const descriptor = openSync(path, "r");
+  try {
+    return use(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
 /** A truncated index, or one of another version or root, counts as absent: everything is read again. */
-function openOldIndex(text: string, heading: string): OldIndex {
+function openOldIndex(bytes: Buffer, heading: string): OldIndex {
+  const text = bytes.toString("utf8");
   const timeEnd = text.indexOf("\n", heading.length + 1);
   const writtenAt = Number(text.slice(heading.length + 1, timeEnd));
   const end = text.lastIndexOf("\n", text.length - 2) + 1;
   const last = LAST_LINE.exec(text.slice(end))?.groups;
   const isWhole = text.startsWith(`${heading}\n`) && timeEnd > 0 && end > timeEnd && last !== undefined;
-  if (!isWhole || !Number.isSafeInteger(writtenAt)) return openText("", 0, 0);
-  const search = last.found ? { found: Number(last.found), nested: last.nested !== undefined } : undefined;
-  return openText(text.slice(0, end), timeEnd + 1, writtenAt, search);
+  if (!isWhole || !Number.isSafeInteger(writtenAt)) return openText("", { start: 0, writtenAt: 0 });
+  const shared = bytes.buffer instanceof SharedArrayBuffer ? bytes.buffer : undefined;
+  return openText(text.slice(0, end), {
+    start: timeEnd + 1,
+    writtenAt,
+    search: searchOf(text.slice(end)),
+    bytes: shared,
+  });
+}
+
+function searchOf(end: string): PlainSearch | undefined {
+  const last = LAST_LINE.exec(end)?.groups;
+  return last?.found ? { found: Number(last.found), nested: last.nested !== undefined } : undefined;
 }
 
 /** What precedes the entries. `writtenAt` is when reading started, so that a later change is noticed. */
@@ -82,9 +130,13 @@ export function indexEnd(search: PlainSearch | undefined): string {
   return `end${search ? ` ${search.found}${search.nested ? " nested" : ""}` : ""}\n`;
 }
 
-const LAST_LINE = /^end(?: (?<found>\d+)(?<nested> nested)?)?\n$/;
+const LAST_LINE = /(?:^|\n)end(?: (?<found>\d+)(?<nested> nested)?)?\n$/;
+const LONGEST_END = 64;
 
-function openText(text: string, start: number, writtenAt: number, search?: PlainSearch): OldIndex {
+function openText(
+  text: string,
+  { start, ...about }: Pick<OldIndex, "writtenAt" | "search" | "bytes"> & { readonly start: number },
+): OldIndex {
   let next = start;
   let places: ReadonlyMap<string, number> | undefined;
   const placeOf = (key: string): number | undefined => {
@@ -94,9 +146,7 @@ function openText(text: string, start: number, writtenAt: number, search?: Plain
   };
   return {
     isEmpty: start === text.length,
-    text,
-    writtenAt,
-    search,
+    ...about,
     all: { from: start, to: text.length },
     find(key, stamp) {
       const from = placeOf(key);

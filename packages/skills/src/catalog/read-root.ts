@@ -8,7 +8,7 @@ import { type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/di
 import { type BoundedRead, decodeBytes, readBoundedBytes } from "@metier/base/files";
 import { realPathOr } from "@metier/base/places";
 import { forReader } from "@metier/base/text";
-import { parseSkill } from "../parse/parse-skill.ts";
+import { parseHead, parseSkill } from "../parse/parse-skill.ts";
 import { type SkillManifest, withAlias } from "../skill/manifest.ts";
 import type { BodyFacts, CheckedSkill, ParsedSkill, SkillCandidate } from "../skill/skill.ts";
 import { type InstalledSkills, mayHold, reportChanged } from "../sources/installed-skills.ts";
@@ -17,7 +17,7 @@ import { searchSteps } from "../sources/search-root.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
 import { stampOf } from "../trust/content-identity.ts";
 import { type Profile, severityIn } from "../validate/profiles.ts";
-import { validateSkill } from "../validate/validate-skill.ts";
+import { validateHead, validateSkill } from "../validate/validate-skill.ts";
 import type { FetchedFile } from "./fetched-batch.ts";
 import type { SkillIndex } from "./skill-index.ts";
 
@@ -85,8 +85,21 @@ function readFound(
     if (stamp !== undefined) index?.keep(candidate.file, stamp, checked);
     return checked;
   };
-  const read = readSkill(candidate, profile, validateSkill, index?.fetched(candidate.file));
+  const fetched = index?.fetched(candidate.file);
+  const read = (fetched && checkFetched(candidate, profile, fetched)) ?? readSkill(candidate, profile);
   return read instanceof Promise ? read.then(keep) : keep(read);
+}
+
+/** `undefined` if the file must be read again, whole. */
+function checkFetched(
+  candidate: SkillCandidate,
+  profile: Profile,
+  { stamp, content }: FetchedFile,
+): ReadSkill | Promise<ReadSkill> | undefined {
+  if (Buffer.isBuffer(content)) return checkBytes(candidate, profile, { bytes: content, stamp });
+  if (profile === "lenient") return undefined;
+  const parsed = parseHead(candidate, content);
+  return parsed && { checked: validateHead(parsed, content.body, profile), stamp };
 }
 
 function addSkill(
@@ -134,20 +147,24 @@ interface ReadSkill {
 /**
  * Reads one candidate into a checked skill: reads the whole file once and keeps none of its body. Synchronously if the
  * parser can; `await` handles both. Thousands of promises would cost more than the reading. `check` is `validateSkill`
- * for loading, `inspectSkill` for a full report to the author. `fetched` is the file's content if it was already read.
+ * for loading, `inspectSkill` for a full report to the author.
  */
 export function readSkill(
   candidate: SkillCandidate,
   profile: Profile,
   check: typeof validateSkill = validateSkill,
-  fetched?: FetchedFile,
 ): ReadSkill | Promise<ReadSkill> {
-  if (fetched === undefined) {
-    const read = readBoundedBytes(candidate.file, MAX_SKILL_BYTES);
-    if (!read.ok) return { checked: unreadable(candidate.file, read) };
-    return readSkill(candidate, profile, check, { bytes: read.bytes, stamp: stampOf(read.stats) });
-  }
-  const { bytes, stamp } = fetched;
+  const read = readBoundedBytes(candidate.file, MAX_SKILL_BYTES);
+  if (!read.ok) return { checked: unreadable(candidate.file, read) };
+  return checkBytes(candidate, profile, { bytes: read.bytes, stamp: stampOf(read.stats) }, check);
+}
+
+function checkBytes(
+  candidate: SkillCandidate,
+  profile: Profile,
+  { bytes, stamp }: { readonly bytes: Buffer; readonly stamp: string },
+  check: typeof validateSkill = validateSkill,
+): ReadSkill | Promise<ReadSkill> {
   const { text, notUtf8 } = decodeBytes(bytes);
   const finish = (parsed: ParsedSkill): ReadSkill => {
     const checked = check(parsed, profile);

@@ -3,7 +3,7 @@
  * finds the same. Checks them in their original order.
  */
 import type { OldIndex } from "./index-file.ts";
-import type { StartStampCheck } from "./second-thread.ts";
+import type { SecondThread } from "./second-thread.ts";
 import { isUnchanged } from "./stamps.ts";
 
 interface Refinding {
@@ -12,15 +12,15 @@ interface Refinding {
   next(key: string): string | undefined;
 }
 
-export function createRefinding(root: string, old: OldIndex, startStampCheck?: StartStampCheck): Refinding {
+export function createRefinding(root: string, old: OldIndex, thread?: SecondThread): Refinding {
   const keys: string[] = [];
   const texts: string[] = [];
   let at = 0;
   return {
     find(nested) {
       if (old.search === undefined || old.search.nested !== nested) return undefined;
-      const { text, writtenAt, search, all } = old;
-      const other = startStampCheck?.({ root, text, start: all.from, writtenAt, found: search.found });
+      const { bytes, writtenAt, search, all } = old;
+      const other = bytes && thread?.checkStamps({ root, bytes, start: all.from, end: all.to, writtenAt });
       const isSame = old.every((key, stamp, { from, json }) => {
         const isKnown = other?.isUnchanged(from);
         if (isKnown === false || (isKnown === undefined && !isUnchanged(root, key, stamp, writtenAt)))

@@ -3,61 +3,66 @@
  * is one, it checks stamps from the end while this thread checks them from the front. Everything else stays the same as with
  * one thread, and where no second thread is available, this one does all the work.
  */
-import { dirname } from "node:path";
 import type { MessagePort, Worker } from "node:worker_threads";
 import { findThreadProgram } from "@metier/base/files";
 import { type Fetched, type FetchedBatch, openFetched } from "./fetched-batch.ts";
 import { CHANGED, PROGRESS } from "./stamps.ts";
+
+/** Takes one task, or none. */
+export interface SecondThread {
+  readAhead(work: AheadWork): ReadAhead;
+  checkStamps(work: StampWork): StampCheck;
+  /** There is no task for it. */
+  dismiss(): void;
+}
 
 export interface ReadAhead {
   /** What the thread fetched of a top folder and its neighbors; nothing if this thread must read it. */
   turn(name: string): Fetched | undefined;
 }
 
-export type StartReadAhead = (work: AheadWork) => ReadAhead | undefined;
-
-interface AheadWork {
+export interface AheadWork {
   readonly root: string;
   /** At the top of it, in the order of the search. */
   readonly folders: readonly string[];
+  /** Whether a usual file's head is enough. */
+  readonly withHeads: boolean;
 }
 
 /** Compares stamps from the end of an index, while this thread goes through it from the front. */
-interface StampCheck {
+export interface StampCheck {
   /** Of the entry at a place: `undefined` where this thread must look itself; `false` as soon as anything has changed. */
   isUnchanged(place: number): boolean | undefined;
   /** The other thread has nothing left to do. */
   end(): void;
 }
 
-export type StartStampCheck = (work: StampWork) => StampCheck | undefined;
-
-interface StampWork {
+export interface StampWork {
   readonly root: string;
-  /** The index, up to its last entry. */
-  readonly text: string;
-  /** Where its first entry stands. */
+  /** The index as it is on disk. */
+  readonly bytes: SharedArrayBuffer;
+  /** Where its first entry starts and its last one ends, in its text. */
   readonly start: number;
+  readonly end: number;
   readonly writtenAt: number;
-  /** How many skills it has. */
-  readonly found: number;
 }
 
-export interface StampTask extends StampWork, ThreadTask {
+export interface StampTask extends StampWork {
+  readonly kind: "check-stamps";
   /** From which position the other thread found no change, or `CHANGED`; and which position this one has reached. */
   readonly places: Int32Array;
 }
 
-interface ThreadTask {
-  /** Where the process keeps compiled code, if it does: a thread has to be told. */
-  readonly compileCache?: string | undefined;
-}
-
-export interface FetchTask extends AheadWork, ThreadTask {
+export interface FetchTask extends Omit<AheadWork, "folders"> {
+  readonly kind: "fetch";
+  /** One text passes between threads faster than many. */
+  readonly folders: string;
   readonly port: MessagePort;
   /** One number per batch of folders: who owns it. The last number is the batch that the search has reached. */
   readonly states: Int32Array;
 }
+
+export type ThreadTask = FetchTask | StampTask;
 
 export interface AheadAnswer {
   readonly batch: number;
@@ -69,25 +74,61 @@ export const AHEAD_BATCH = 32;
 
 export const STATE = { free: 0, here: 1, there: 2, done: 3 } as const;
 
+/** In no name of a folder. */
+export const BETWEEN_FOLDERS = "/";
+
 /** A thread that is silent for this long is not waited for: this one reads its part. */
 const PATIENCE_MS = 10_000;
 
-export const startReadAhead: StartReadAhead = (work) => {
-  const batches = Math.ceil(work.folders.length / AHEAD_BATCH);
-  const states = new Int32Array(new SharedArrayBuffer((batches + 1) * Int32Array.BYTES_PER_ELEMENT));
-  const threads = process.getBuiltinModule("node:worker_threads");
-  const { port1, port2 } = new threads.MessageChannel();
-  const task: FetchTask = { ...work, states, port: port2 };
-  if (!startThread(task, [port2])) return undefined;
-  port1.unref();
-  return followThread(port1, work.folders, states);
-};
+/** Starts it before its task is known: it takes as long to start as this thread takes to find out. */
+export function startSecondThread(): SecondThread | undefined {
+  const thread = startThread();
+  let isFree = true;
+  const give = (task: ThreadTask | undefined, ports: readonly MessagePort[] = []): void => {
+    if (isFree) thread?.postMessage(task, [...ports]);
+    isFree = false;
+  };
+  return (
+    thread && {
+      readAhead({ folders, ...work }) {
+        const batches = Math.ceil(folders.length / AHEAD_BATCH);
+        const states = new Int32Array(new SharedArrayBuffer((batches + 1) * Int32Array.BYTES_PER_ELEMENT));
+        const { port1, port2 } = new (process.getBuiltinModule("node:worker_threads").MessageChannel)();
+        give({ ...work, kind: "fetch", folders: folders.join(BETWEEN_FOLDERS), states, port: port2 }, [
+          port2,
+        ]);
+        port1.unref();
+        return followThread(port1, folders, states);
+      },
+      checkStamps(work) {
+        const places = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+        places[PROGRESS.checkedFrom] = work.end;
+        give({ ...work, kind: "check-stamps", places });
+        return followStamps(places, work.end);
+      },
+      dismiss: () => give(undefined),
+    }
+  );
+}
 
-export const startStampCheck: StartStampCheck = (work) => {
-  const places = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-  places[PROGRESS.checkedFrom] = work.text.length;
-  const task: StampTask = { ...work, places };
-  if (!startThread(task)) return undefined;
+function startThread(): Worker | undefined {
+  const program = findThreadProgram("skills/src/catalog/ahead-thread.ts", "dist/ahead/ahead-thread.js");
+  if (program === undefined) return undefined;
+  try {
+    const thread = new (process.getBuiltinModule("node:worker_threads").Worker)(program, {
+      execArgv: [], // This process's own options (`--eval`, `--inspect-brk`) are not meant for it.
+      trackUnmanagedFds: false, // Each file is closed where it was opened; noting them costs time.
+    });
+    // A thread that fails leaves its batches, and nobody waits for it to end.
+    thread.on("error", () => undefined);
+    thread.unref();
+    return thread;
+  } catch {
+    return undefined; // The system gives no more threads.
+  }
+}
+
+function followStamps(places: Int32Array, end: number): StampCheck {
   return {
     isUnchanged(place) {
       const from = Atomics.load(places, PROGRESS.checkedFrom);
@@ -96,29 +137,8 @@ export const startStampCheck: StartStampCheck = (work) => {
       Atomics.store(places, PROGRESS.reached, place);
       return undefined;
     },
-    end: () => void Atomics.store(places, PROGRESS.reached, work.text.length),
+    end: () => void Atomics.store(places, PROGRESS.reached, end),
   };
-};
-
-function startThread(task: FetchTask | StampTask, transferList: readonly MessagePort[] = []): boolean {
-  const program = findThreadProgram("skills/src/catalog/ahead-thread.ts", "dist/ahead/ahead-thread.js");
-  if (program === undefined) return false;
-  const threads = process.getBuiltinModule("node:worker_threads");
-  try {
-    const kept = process.getBuiltinModule("node:module").getCompileCacheDir(); // In a folder for this version of Node.
-    const thread: Worker = new threads.Worker(program, {
-      workerData: { ...task, compileCache: kept && dirname(kept) },
-      transferList: [...transferList],
-      execArgv: [], // This process's own options (`--eval`, `--inspect-brk`) are not meant for it.
-      trackUnmanagedFds: false, // Each file is closed where it was opened; noting them costs time.
-    });
-    // A thread that fails leaves its batches, and nobody waits for it to end.
-    thread.on("error", () => undefined);
-    thread.unref();
-    return true;
-  } catch {
-    return false; // The system gives no more threads.
-  }
 }
 
 function followThread(port: MessagePort, folders: readonly string[], states: Int32Array): ReadAhead {

@@ -28,7 +28,8 @@ import {
 } from "./index-file.ts";
 import { newIndexFile } from "./new-index-file.ts";
 import { createRefinding } from "./refind.ts";
-import type { StartReadAhead, StartStampCheck } from "./second-thread.ts";
+import { isSearched, openRootThreads, type RootThreads, type StartThread } from "./root-threads.ts";
+import type { SecondThread } from "./second-thread.ts";
 import { currentStats, isSettled, lastChange } from "./stamps.ts";
 
 export { currentStamp, isSettled, lastChange } from "./stamps.ts";
@@ -42,9 +43,10 @@ interface SkillIndexes {
 interface IndexesOptions {
   readonly cacheFolder: string | undefined;
   readonly profile: Profile;
+  /** All that will be read, in this order. */
+  readonly roots: readonly SkillRoot[];
   /** Without it, one thread reads everything. */
-  readonly startReadAhead?: StartReadAhead | undefined;
-  readonly startStampCheck?: StartStampCheck | undefined;
+  readonly startThread?: StartThread | undefined;
   /**
    * From how many skills to keep an index, and from how many folders to use a second thread: for tests with small
    * trees.
@@ -64,21 +66,33 @@ interface AtLeast {
 export function openIndexes({
   cacheFolder,
   profile,
-  startReadAhead,
-  startStampCheck,
+  roots,
+  startThread,
   atLeast = AT_LEAST,
 }: IndexesOptions): SkillIndexes {
+  if (cacheFolder === undefined) return { of: () => undefined, saveShared: () => undefined };
   const shared = new Map<string, SkillIndex>();
-  const open = (root: string, threads: SecondThread): SkillIndex => {
-    // Its heading says which root it is for, so a name collision only costs time.
-    const path = join(cacheFolder ?? "", "index", `${markOf(`${profile}\0${root}`)}.txt`);
+  // Its heading says which root it is for, so a name collision only costs time.
+  const indexFile = (root: string): string =>
+    join(cacheFolder, "index", `${markOf(`${profile}\0${root}`)}.txt`);
+  const threads = openRootThreads({ roots, atLeast: atLeast.folders, indexFile, startThread });
+  const open = (root: string, startLater: RootThreads["start"]): SkillIndex => {
+    const path = indexFile(root);
     const heading = indexHeading(root, profile);
     const file = newIndexFile(path, heading);
-    const old = readOldIndex(path, heading);
-    const { index, skills, created } = openSkillIndex(root, { old, write: file.write }, threads);
+    const thread = threads.take(root);
+    const old = readOldIndex(path, heading, thread !== undefined);
+    const { index, skills, created } = openSkillIndex(root, {
+      old,
+      write: file.write,
+      thread,
+      startLater,
+      withHeads: profile !== "lenient",
+    });
     return {
       ...index,
       save(search) {
+        thread?.dismiss();
         if (skills() < atLeast.skills || created.isSame()) return file.drop();
         created.end();
         const isPlain = search && index.isPlain() && search.found === skills();
@@ -87,17 +101,12 @@ export function openIndexes({
     };
   };
   return {
-    of({ path, locked, source }) {
+    of(root) {
+      if (isSearched(root)) return open(root.path, threads.start);
       // Each skill of a source has its own folder, so there is nothing to share.
-      if (cacheFolder === undefined || source) return undefined;
-      if (!locked) {
-        return open(path, {
-          readAhead: (work) => (work.folders.length < atLeast.folders ? undefined : startReadAhead?.(work)),
-          checkStamps: (work) => (work.found < atLeast.folders ? undefined : startStampCheck?.(work)),
-        });
-      }
-      const folder = dirname(path);
-      const index = shared.get(folder) ?? open(folder, {});
+      if (root.source) return undefined;
+      const folder = dirname(root.path);
+      const index = shared.get(folder) ?? open(folder, () => undefined);
       shared.set(folder, index);
       return { ...index, save: () => undefined };
     },
@@ -142,14 +151,13 @@ interface IndexedFolder {
   keep(file: string, stamp: string, checked: CheckedSkill): void;
 }
 
-/** What a second thread takes over. */
-interface SecondThread {
-  readonly readAhead?: StartReadAhead;
-  readonly checkStamps?: StartStampCheck;
-}
-
 interface IndexParts {
   readonly old: OldIndex;
+  readonly thread: SecondThread | undefined;
+  /** For a root that turns out to be large when it is listed. */
+  readonly startLater: RootThreads["start"];
+  /** Whether a usual file's head is enough. */
+  readonly withHeads: boolean;
   /** Takes the entries of the new index, piece by piece. */
   write(text: string): unknown;
 }
@@ -167,12 +175,11 @@ interface OpenedIndex {
  */
 function openSkillIndex(
   root: string,
-  { old, write }: IndexParts,
-  { readAhead, checkStamps }: SecondThread,
+  { old, write, thread, startLater, withHeads }: IndexParts,
 ): OpenedIndex {
   const created = createNewIndex(old, write);
   const ahead = createAheadEntries(root);
-  const again = createRefinding(root, old, checkStamps);
+  const again = createRefinding(root, old, thread);
   let skills = 0;
   let isPlain = true;
 
@@ -199,7 +206,10 @@ function openSkillIndex(
       const known = old.isEmpty ? undefined : findSame<PackedListing>(old, created, key, stats);
       const listing = known === undefined ? readFolderListing(absolute, top) : unpackListing(known);
       if (known === undefined) created.add(key, stampOf(stats), packListing(listing));
-      if (top && readAhead && old.isEmpty) ahead.begin(readAhead, listing.folders);
+      if (top && old.isEmpty) {
+        const { folders } = listing;
+        ahead.begin(thread ?? startLater(folders.length), { folders, withHeads });
+      }
       return note(key, listing);
     },
 

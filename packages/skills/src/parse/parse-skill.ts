@@ -4,9 +4,10 @@
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
-import type { ParsedSkill, SkillCandidate } from "../skill/skill.ts";
+import type { ParsedHead, ParsedSkill, SkillCandidate } from "../skill/skill.ts";
 import type { FrontmatterReading } from "./read-frontmatter.ts";
 import { parseSimpleYaml } from "./simple-yaml.ts";
+import { HEAD_LINE, type SkillHead } from "./skill-head.ts";
 import {
   countLineEnds,
   formFault,
@@ -36,6 +37,23 @@ export function parseSkill(candidate: SkillCandidate, text: string): ParsedSkill
   if (simple !== undefined) return assemble(candidate, { split, frontmatter: simple, faults: NO_FAULTS });
   if (readFully !== undefined) return assemble(candidate, readFully(split));
   return loadAndRead(candidate, split);
+}
+
+/**
+ * The same for a file without faults whose frontmatter and body were already split. `undefined` if its YAML needs the
+ * full parser, which may split the file differently.
+ */
+export function parseHead(candidate: SkillCandidate, { yaml, bodyLine }: SkillHead): ParsedHead | undefined {
+  const frontmatter = parseSimpleYaml(yaml);
+  if (frontmatter === undefined) return undefined;
+  return {
+    candidate,
+    frontmatter,
+    bodyLine,
+    position: (key) => locateKey(yaml, HEAD_LINE, key),
+    written: (...path) => writtenScalar(yaml, path),
+    diagnostics: NO_DIAGNOSTICS,
+  };
 }
 
 async function loadAndRead(candidate: SkillCandidate, split: SplitFile): Promise<ParsedSkill> {

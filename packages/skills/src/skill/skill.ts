@@ -27,12 +27,16 @@ export interface Position {
 }
 
 /** A parsed skill file. Knows YAML, but no rule. */
-export interface ParsedSkill {
+export interface ParsedSkill extends ParsedHead {
+  /** Instructions: `\n` line breaks, without surrounding blank lines. `""` if there are none. */
+  readonly body: string;
+}
+
+/** Everything about a parsed skill file but its body. */
+export interface ParsedHead {
   readonly candidate: SkillCandidate;
   /** `undefined` if there is no frontmatter, or none that could be read or repaired. */
   readonly frontmatter?: Readonly<Record<string, Json>> | undefined;
-  /** Instructions: `\n` line breaks, without surrounding blank lines. `""` if there are none. */
-  readonly body: string;
   /** 1-based line of the file where the body starts. */
   readonly bodyLine: number;
   /** Where a top-level key is; computed on demand, since most files never need it. */

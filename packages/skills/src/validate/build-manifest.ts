@@ -6,7 +6,7 @@ import type { Json } from "@metier/base/json";
 import { showValue } from "@metier/base/text";
 import type { ManifestField, SkillManifest, SkillRequirements } from "../skill/manifest.ts";
 import { findManifestField, findManifestFieldInAnyCase } from "../skill/manifest-fields.ts";
-import type { ParsedSkill } from "../skill/skill.ts";
+import type { ParsedHead } from "../skill/skill.ts";
 import {
   coerceBoolean,
   coerceChoice,
@@ -76,7 +76,7 @@ export const MANIFEST_DEFAULTS: ManifestDraft = Object.freeze({
 /** Fields whose own rules report a missing value. */
 const REPORTED_BY_RULE: ReadonlySet<string> = new Set(["name", "description", "compatibility"]);
 
-export function buildManifest(fields: GivenFields, report: Report, parsed: ParsedSkill): ManifestDraft {
+export function buildManifest(fields: GivenFields, report: Report, parsed: ParsedHead): ManifestDraft {
   const draft: ManifestDraft = { ...MANIFEST_DEFAULTS };
   // The table ties each kind of field to properties of that type, so assigning by name is sound.
   const slots: Record<string, unknown> = draft;
@@ -97,7 +97,7 @@ export function buildManifest(fields: GivenFields, report: Report, parsed: Parse
   return draft;
 }
 
-export function readFields({ frontmatter = {}, written }: ParsedSkill, report: Report): GivenFields {
+export function readFields({ frontmatter = {}, written }: ParsedHead, report: Report): GivenFields {
   const known: GivenField[] = [];
   let unmatched: string[] | undefined;
   for (const key in frontmatter) {
@@ -131,7 +131,7 @@ function addField(
   known: GivenField[],
   given: GivenField,
   report: Report,
-  written: ParsedSkill["written"],
+  written: ParsedHead["written"],
 ): void {
   const { name, key, value } = given;
   const other = findGiven(known, name);
@@ -162,7 +162,7 @@ function adoptOtherCase(known: GivenField[], key: string, value: Json, report: R
 }
 
 /** `undefined` if it cannot be read like this, or is left to a rule. */
-function readValue(given: GivenField, report: Report, written: ParsedSkill["written"]): unknown {
+function readValue(given: GivenField, report: Report, written: ParsedHead["written"]): unknown {
   const { field, value } = given;
   switch (field.kind) {
     case "prose":
@@ -193,7 +193,7 @@ function readValue(given: GivenField, report: Report, written: ParsedSkill["writ
 const SILENT: Report = () => undefined;
 
 /** Whether two spellings of one field say the same: `Read` and `[Read]` are the same tools. */
-function isSameValue(a: GivenField, b: GivenField, written: ParsedSkill["written"]): boolean {
+function isSameValue(a: GivenField, b: GivenField, written: ParsedHead["written"]): boolean {
   if (JSON.stringify(a.value) === JSON.stringify(b.value)) return true;
   const read = readValue(a, SILENT, written);
   return read !== undefined && JSON.stringify(read) === JSON.stringify(readValue(b, SILENT, written));

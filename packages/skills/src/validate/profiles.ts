@@ -3,7 +3,7 @@
  * profile turns a code into a severity, or into nothing.
  */
 import type { Diagnostic, DiagnosticCode, Severity } from "@metier/base/diagnostic";
-import type { ParsedSkill, Position } from "../skill/skill.ts";
+import type { ParsedHead, Position } from "../skill/skill.ts";
 
 export const PROFILES = ["strict", "standard", "lenient"] as const;
 
@@ -122,7 +122,7 @@ interface FindingDetails {
 export type Report = (code: DiagnosticCode, message: string, details?: FindingDetails) => void;
 
 /** A report that appends to `diagnostics`. */
-export function createReport(parsed: ParsedSkill, profile: Profile, diagnostics: Diagnostic[]): Report {
+export function createReport(parsed: ParsedHead, profile: Profile, diagnostics: Diagnostic[]): Report {
   return (code, message, { key, line = 1, hint } = {}) => {
     const severity = severityIn(profile, code);
     if (severity === "off") return;
@@ -132,6 +132,6 @@ export function createReport(parsed: ParsedSkill, profile: Profile, diagnostics:
   };
 }
 
-function findKey(parsed: ParsedSkill, key: string): Position | undefined {
+function findKey(parsed: ParsedHead, key: string): Position | undefined {
   return parsed.position(key) ?? parsed.position(key.split(".", 1)[0] ?? key);
 }

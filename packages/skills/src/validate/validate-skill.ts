@@ -4,9 +4,9 @@
  * fixes the draft if the skill is still loaded.
  */
 import { compareDiagnostics, type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/diagnostic";
-import { countLineEnds } from "../parse/source-text.ts";
+import { bodyFacts } from "../parse/skill-head.ts";
 import { MANIFEST_FIELDS, MAX_DESCRIPTION_LENGTH } from "../skill/manifest-fields.ts";
-import type { BodyFacts, CheckedSkill, ParsedSkill } from "../skill/skill.ts";
+import type { BodyFacts, CheckedSkill, ParsedHead, ParsedSkill } from "../skill/skill.ts";
 import { buildManifest, type GivenFields, type ManifestDraft, readFields } from "./build-manifest.ts";
 import { createReport, type Profile, type Report, severityIn } from "./profiles.ts";
 import {
@@ -30,9 +30,26 @@ import {
 } from "./rules/spec-rules.ts";
 
 export function validateSkill(parsed: ParsedSkill, profile: Profile): CheckedSkill {
+  return validate(parsed, bodyFacts(parsed.body), profile, () => describeBody(parsed.body));
+}
+
+/** The same for a skill whose body was only measured. `lenient` needs its text for a skill without a description. */
+export function validateHead(
+  parsed: ParsedHead,
+  body: BodyFacts,
+  profile: Exclude<Profile, "lenient">,
+): CheckedSkill {
+  return validate(parsed, body, profile);
+}
+
+function validate(
+  parsed: ParsedHead,
+  body: BodyFacts,
+  profile: Profile,
+  describe?: () => string,
+): CheckedSkill {
   const diagnostics = regrade(parsed.diagnostics, profile);
   const report = createReport(parsed, profile, diagnostics);
-  const body = measureBody(parsed.body);
   const frontmatter = parsed.frontmatter ?? (profile === "lenient" ? {} : undefined);
   const fields = readFields(parsed, report);
   const draft = buildManifest(fields, report, parsed);
@@ -40,7 +57,7 @@ export function validateSkill(parsed: ParsedSkill, profile: Profile): CheckedSki
   for (let index = 0; index < SKILL_FILE_RULES.length; index++)
     SKILL_FILE_RULES[index]?.check(subject, report);
   if (frontmatter !== undefined) applyFieldRules(subject, report);
-  if (profile === "lenient") describeFromBody(draft, parsed, report);
+  if (profile === "lenient" && describe) describeFromBody(draft, describe, report);
 
   const valid = !hasErrors(diagnostics);
   const loads = draft.description !== "" && (valid || profile !== "strict");
@@ -60,18 +77,13 @@ export function regrade(found: readonly Diagnostic[], profile: Profile): Diagnos
 }
 
 /** `lenient` loads everything with a description or a body. */
-function describeFromBody(draft: ManifestDraft, { body }: ParsedSkill, report: Report): void {
+function describeFromBody(draft: ManifestDraft, describe: () => string, report: Report): void {
   if (draft.description !== "") return;
-  draft.description = describeBody(body);
+  draft.description = describe();
   if (draft.description !== "") return;
   report("skill-file.empty", "The skill has neither a description nor a body.", {
     hint: "Write frontmatter with `name` and `description`, and instructions below it.",
   });
-}
-
-function measureBody(body: string): BodyFacts {
-  const lines = body === "" ? 0 : countLineEnds(body, 0, body.length) + 1;
-  return { lines, characters: body.length };
 }
 
 const MAX_LOOKED_AT = 4096;
@@ -85,7 +97,7 @@ function describeBody(body: string): string {
 }
 
 export interface RuleSubject {
-  readonly parsed: ParsedSkill;
+  readonly parsed: ParsedHead;
   readonly fields: GivenFields;
   readonly draft: ManifestDraft;
   readonly body: BodyFacts;

@@ -1,18 +1,24 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { skillText, temporaryFolder } from "../../../../test/support/temporary.ts";
 import { checkFromEnd } from "../../src/catalog/check-stamps.ts";
 import { readRoot } from "../../src/catalog/read-root.ts";
-import {
-  type StartReadAhead,
-  type StartStampCheck,
-  startReadAhead,
-  startStampCheck,
-} from "../../src/catalog/second-thread.ts";
+import type { StartThread } from "../../src/catalog/root-threads.ts";
+import { type SecondThread, startSecondThread } from "../../src/catalog/second-thread.ts";
 import { openIndexes } from "../../src/catalog/skill-index.ts";
 import { CHANGED } from "../../src/catalog/stamps.ts";
 import type { SkillRoot } from "../../src/sources/skill-roots.ts";
+import type { Profile } from "../../src/validate/profiles.ts";
 
 const COUNT = 300;
 
@@ -43,17 +49,32 @@ function makeSkills({ isPlain = false } = {}): { readonly root: SkillRoot; reado
 
 function readWith(
   { root, cache }: ReturnType<typeof makeSkills>,
-  readAhead?: StartReadAhead,
-  stampCheck?: StartStampCheck,
+  startThread?: StartThread,
+  profile: Profile = "standard",
 ) {
   const indexes = openIndexes({
     cacheFolder: cache,
-    profile: "standard",
-    startReadAhead: readAhead,
-    startStampCheck: stampCheck,
+    profile,
+    roots: [root],
+    startThread,
     atLeast: { skills: 1, folders: 10 },
   });
-  return readRoot(root, { profile: "standard", nested: false, knownRoots: [], index: indexes.of(root) });
+  return readRoot(root, { profile, nested: false, knownRoots: [], index: indexes.of(root) });
+}
+
+/** A thread that was asked for, with the names of what it was then asked to do. */
+function watched(asked: string[], thread: Partial<SecondThread> = {}): SecondThread {
+  const call =
+    <Args extends unknown[], Value>(name: string, method: ((...args: Args) => Value) | undefined) =>
+    (...args: Args): Value => {
+      asked.push(name);
+      return method ? method(...args) : expect.unreachable(`${name} was not expected`);
+    };
+  return {
+    readAhead: call("readAhead", thread.readAhead),
+    checkStamps: call("checkStamps", thread.checkStamps),
+    dismiss: call("dismiss", thread.dismiss ?? (() => undefined)),
+  };
 }
 
 /** As if the index had been written long after the skills: what is younger is not believed. */
@@ -71,23 +92,69 @@ const entriesOf = (cache: string): readonly string[] => {
   return readFileSync(join(folder, name), "utf8").split("\n").slice(3);
 };
 
+/** Files of which the second thread passes on all, not only the head; one has a description in its body alone. */
+const ODD_FILES: Readonly<Record<string, string | Buffer>> = {
+  "aa-blank-first": "\n---\nname: aa-blank-first\ndescription: After a blank line.\n---\n\nText.\n",
+  "aa-bytes": Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0xfe, 0x0a]),
+  "aa-comment":
+    "---\n# Only a comment\n---\nname: aa-comment\ndescription: In the second block.\n---\nText.\n",
+  "aa-crlf": "---\r\nname: aa-crlf\r\ndescription: Windows.\r\n---\r\n\r\nText.\r\n",
+  "aa-empty": "",
+  "aa-glued": "---\nname: aa-glued\ndescription: No line of its own.\n--- Text.\n",
+  "aa-mark": "\uFEFF---\nname: aa-mark\ndescription: With a mark.\n---\nText.\n",
+  "aa-no-body": "---\nname: aa-no-body\ndescription: Nothing below.\n---\n",
+  "aa-no-description": "---\nname: aa-no-description\n---\n\nWhat it does.\n\nMore.\n",
+  "aa-not-ascii": "---\nname: aa-not-ascii\ndescription: Grüße – 🙂.\n---\n\n  Eins 🙂\n\nzwei…\n\n\n",
+  "aa-rule": "---\nname: aa-rule\ndescription: Never closed.\n\nText: here\n\n---\n\nMore text.\n",
+  "aa-tabs": "---\nname: aa-tabs\ndescription:\tTabs.\n---\n\t\n\t\tText.\t\n\t\n",
+};
+
 test("two threads find the same as one, and leave the same index", async () => {
   const made = makeSkills();
-  const alone = await readWith({ ...made, cache: `${made.cache}-alone` });
-  const both = await readWith(made, startReadAhead);
-  expect(both).toEqual(alone);
-  expect(entriesOf(made.cache)).toEqual(entriesOf(`${made.cache}-alone`));
+  for (const [name, content] of Object.entries(ODD_FILES)) {
+    mkdirSync(join(made.root.path, name));
+    writeFileSync(join(made.root.path, name, "SKILL.md"), content);
+  }
+  for (const profile of ["standard", "strict", "lenient"] as const) {
+    const [one, two] = [`${made.cache}-${profile}-one`, `${made.cache}-${profile}-two`];
+    const alone = await readWith({ ...made, cache: one }, undefined, profile);
+    expect(await readWith({ ...made, cache: two }, startSecondThread, profile)).toEqual(alone);
+    expect(entriesOf(two)).toEqual(entriesOf(one));
+  }
+});
+
+test("the thread of a large root starts before anything is read, and not for a small one", () => {
+  const { root, cache } = makeSkills();
+  let started = 0;
+  const startThread = (): undefined => {
+    started++;
+  };
+  const openWith = (folders: number): number => {
+    started = 0;
+    openIndexes({
+      cacheFolder: cache,
+      profile: "standard",
+      roots: [root],
+      startThread,
+      atLeast: { skills: 1, folders },
+    });
+    return started;
+  };
+  // A file system on which the number of links says nothing shows only in the listing how large a folder is.
+  const counts = statSync(root.path).nlink > COUNT;
+  expect(openWith(10)).toBe(counts ? 1 : 0);
+  expect(openWith(10 * COUNT)).toBe(0);
 });
 
 test("an unchanged tree is the same with a second thread, and a change is seen wherever it is", async () => {
   const made = makeSkills({ isPlain: true });
   const old = await readWith(made);
   makeOlder(made.cache);
-  let asked = 0;
+  const asked: string[] = [];
   const withThread = (): ReturnType<typeof readWith> =>
-    readWith(made, undefined, (work) => {
-      asked++;
-      return startStampCheck(work);
+    readWith(made, () => {
+      const thread = startSecondThread();
+      return thread && watched(asked, thread);
     });
   expect(await withThread()).toEqual(old);
   for (const name of ["skill-0", "skill-150", "zz-outer"]) {
@@ -96,7 +163,7 @@ test("an unchanged tree is the same with a second thread, and a change is seen w
     expect(changed).toEqual(await readWith({ ...made, cache: `${made.cache}-${name}` }));
     makeOlder(made.cache);
   }
-  expect(asked).toBe(4);
+  expect(asked.filter((name) => name === "checkStamps")).toHaveLength(4);
 });
 
 test("the other thread checks every stamp from the end, and says when it saw a change", async () => {
@@ -105,12 +172,13 @@ test("the other thread checks every stamp from the end, and says when it saw a c
   makeOlder(made.cache);
   const check = async (): Promise<"nothing" | "a change" | undefined> => {
     let found: "nothing" | "a change" | undefined;
-    await readWith(made, undefined, (work) => {
-      const places = new Int32Array([work.text.length, 0]);
-      checkFromEnd({ ...work, places });
+    const checkStamps: SecondThread["checkStamps"] = (work) => {
+      const places = new Int32Array([work.end, 0]);
+      checkFromEnd({ ...work, kind: "check-stamps", places });
       found = places[0] === work.start ? "nothing" : places[0] === CHANGED ? "a change" : undefined;
-      return undefined;
-    });
+      return { isUnchanged: () => undefined, end: () => undefined };
+    };
+    await readWith(made, () => watched([], { checkStamps }));
     return found;
   };
   expect(await check()).toBe("nothing");
@@ -118,11 +186,19 @@ test("the other thread checks every stamp from the end, and says when it saw a c
   expect(await check()).toBe("a change");
 });
 
+test("a thread without a task is told to end", async () => {
+  const made = makeSkills({ isPlain: true });
+  await readWith(made);
+  rmSync(made.root.path, { recursive: true });
+  const asked: string[] = [];
+  await readWith(made, () => watched(asked));
+  expect(asked).toEqual(["dismiss"]);
+});
+
 test("where no thread can be had, one reads everything", async () => {
   const made = makeSkills();
   const alone = await readWith({ ...made, cache: `${made.cache}-alone` });
   expect(await readWith(made, () => undefined)).toEqual(alone);
-  expect(await readWith({ ...made, cache: `${made.cache}-mute` }, () => ({ turn: () => undefined }))).toEqual(
-    alone,
-  );
+  const mute: StartThread = () => watched([], { readAhead: () => ({ turn: () => undefined }) });
+  expect(await readWith({ ...made, cache: `${made.cache}-mute` }, mute)).toEqual(alone);
 });

@@ -28,7 +28,7 @@ import {
   openFetched,
 } from "../../src/catalog/fetched-batch.ts";
 import { readRoot } from "../../src/catalog/read-root.ts";
-import type { StartReadAhead } from "../../src/catalog/second-thread.ts";
+import type { SecondThread } from "../../src/catalog/second-thread.ts";
 import { openIndexes } from "../../src/catalog/skill-index.ts";
 import type { SkillRoot } from "../../src/sources/skill-roots.ts";
 
@@ -197,22 +197,23 @@ async function list(ground: Ground, nested: boolean, indexes?: ReturnType<typeof
   return JSON.parse(JSON.stringify(content)) as unknown;
 }
 
-function open(ground: Ground, startReadAhead?: StartReadAhead) {
+function open(ground: Ground, thread?: SecondThread) {
   const atLeast = { skills: 1, folders: 1 };
-  return openIndexes({ cacheFolder: ground.cache, profile: "standard", startReadAhead, atLeast });
+  const startThread = (): SecondThread | undefined => thread;
+  return openIndexes({ cacheFolder: ground.cache, profile: "standard", roots: [], startThread, atLeast });
 }
 
 /** What a thread would have fetched of every second pair of folders, without the thread. */
-function fetchEveryOther({ root }: Ground): StartReadAhead {
+function fetchEveryOther({ root }: Ground): SecondThread {
   const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const names = folders.map(({ name }) => name).sort(compareText);
   const batches = new Map<number, FetchedBatch>();
   const writer = createBatchWriter();
   for (let batch = 0; batch * 2 < names.length; batch += 2) {
-    fetchFolders(root, names.slice(batch * 2, batch * 2 + 2), writer);
+    fetchFolders({ root, withHeads: true }, names.slice(batch * 2, batch * 2 + 2), writer);
     batches.set(batch, writer.take());
   }
-  return ({ folders: asked }) => {
+  const readAhead: SecondThread["readAhead"] = ({ folders: asked }) => {
     expect(asked).toEqual(names);
     const opened = new Map<number, Fetched>();
     return {
@@ -224,6 +225,8 @@ function fetchEveryOther({ root }: Ground): StartReadAhead {
       },
     };
   };
+  const checkStamps: SecondThread["checkStamps"] = () => expect.unreachable();
+  return { readAhead, checkStamps, dismiss: () => undefined };
 }
 
 /** As if the index had been written long after everything else: what is younger is not believed. */

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
 import { nearestNames, showNames, showValue } from "@metier/base/text";
 import { isSpecField, type SkillRequirements } from "../../skill/manifest.ts";
 import { MANIFEST_FIELDS } from "../../skill/manifest-fields.ts";
-import type { ParsedSkill } from "../../skill/skill.ts";
+import type { ParsedHead } from "../../skill/skill.ts";
 import { findGiven, type GivenField } from "../build-manifest.ts";
 import { splitLine } from "../coerce.ts";
 import type { Report } from "../profiles.ts";
@@ -82,7 +82,7 @@ export const metadataRule: Rule = {
 };
 
 /** Numbers and booleans become their written text; lists and maps stay unchanged. */
-function coerceScalars(metadata: JsonObject, key: string, report: Report, parsed: ParsedSkill): JsonObject {
+function coerceScalars(metadata: JsonObject, key: string, report: Report, parsed: ParsedHead): JsonObject {
   const scalars: string[] = [];
   const nested: string[] = [];
   for (const name in metadata) {

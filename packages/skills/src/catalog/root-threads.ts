@@ -1,0 +1,61 @@
+/**
+ * Which roots get a second thread, and when. A large root is recognized before it is read, by what is known from outside;
+ * the thread for the first one starts at once, so that it is ready when the smaller roots before it have been read.
+ */
+import { statSync } from "node:fs";
+import type { SkillRoot } from "../sources/skill-roots.ts";
+import { lastSearch } from "./index-file.ts";
+import type { SecondThread } from "./second-thread.ts";
+
+export type StartThread = () => SecondThread | undefined;
+
+export interface RootThreads {
+  /** The thread of a root that is known to be large. */
+  take(root: string): SecondThread | undefined;
+  /** A thread for a root with this many folders, which could not be recognized before. */
+  start(folders: number): SecondThread | undefined;
+}
+
+interface RootThreadsOptions {
+  /** All that will be read, in this order. */
+  readonly roots: readonly SkillRoot[];
+  /** From this many folders on, a root is large. */
+  readonly atLeast: number;
+  /** The file of a root's index. */
+  indexFile(root: string): string;
+  readonly startThread: StartThread | undefined;
+}
+
+export function openRootThreads({ roots, atLeast, indexFile, startThread }: RootThreadsOptions): RootThreads {
+  const isLarge = (root: string): boolean => {
+    const search = lastSearch(indexFile(root));
+    const folders = search === "none" ? countFolders(root) : (search?.found ?? 0);
+    return folders >= atLeast;
+  };
+  const paths = startThread ? roots.filter(isSearched).map(({ path }) => path) : [];
+  const large = new Set(paths.filter(isLarge));
+  let early = large.size > 0 ? startThread?.() : undefined;
+  return {
+    take(root) {
+      if (!large.delete(root)) return undefined;
+      const thread = early ?? startThread?.();
+      early = undefined;
+      return thread;
+    },
+    start: (folders) => (folders < atLeast ? undefined : startThread?.()),
+  };
+}
+
+/** An installed skill and a source's are folders that are known, not searched for. */
+export function isSearched({ locked, source }: SkillRoot): boolean {
+  return locked === undefined && source === undefined;
+}
+
+/** How many folders a folder has, on a file system where each is a link to it. Elsewhere, the listing tells. */
+function countFolders(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.nlink ?? 0;
+  } catch {
+    return 0; // The search says why.
+  }
+}
