@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- [name] --against <git ref>`: builds another version next to this one and measures both in one run,
- * in turns, with this version's programs, or with the other version's own if these don't fit it. Records nothing.
+ * in turns, with this version's programs, or with the other version's own if these don't fit it. Other tools are left
+ * out where they take long (`IS_COMPARISON`). Records nothing.
  */
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -67,7 +68,10 @@ function compareBench(name, other) {
 /** @param {string} name @param {string} tree @returns {string | undefined} */
 function sectionOf(name, tree) {
   const run = () =>
-    runQuietly(process.execPath, ["bench/run.mjs", ...name.split(" "), "--print"], { cwd: tree });
+    runQuietly(process.execPath, ["bench/run.mjs", ...name.split(" "), "--print"], {
+      cwd: tree,
+      env: { ...process.env, METIER_BENCH_COMPARISON: "1" },
+    });
   if (tree !== ROOT) copyBench(join(ROOT, "bench"), tree);
   const measured = run();
   if (measured.ok) return measured.output;

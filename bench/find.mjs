@@ -10,7 +10,7 @@ import { say } from "../scripts/setup/repository.mjs";
 import { BODY_LENGTHS, generateDocuments, generateQueries } from "./find/documents.mjs";
 import { DESCRIPTIONS, installFinders, METIER, PEERS, PEERS_SET_UP, PLAIN, SCAN } from "./find/finders.mjs";
 import { ROUTING_SET_IS_HERE } from "./find/routing-set.mjs";
-import { measureInTurns } from "./measure.mjs";
+import { IS_COMPARISON, measureInTurns } from "./measure.mjs";
 import { machineLine, table } from "./report.mjs";
 
 /** @typedef {{ readonly index: number, readonly p50: number, readonly p95: number, readonly memory: number }} Cost */
@@ -51,7 +51,7 @@ export function benchFind() {
     ABOUT_COSTS,
     ...sizes.map(describeCosts),
     measureDisk(),
-    ...(ROUTING_SET_IS_HERE ? [describeQuality()] : []),
+    ...(ROUTING_SET_IS_HERE && !IS_COMPARISON ? [describeQuality()] : []),
     table(["goal", "measured", ""], sizes.flatMap(judgeCosts)),
   ].join("\n\n");
 }
@@ -61,7 +61,7 @@ function measureCosts({ count, rounds, names }) {
   /** @type {Map<string, Cost>} */
   const costs = new Map();
   for (let round = 0; round < rounds; round++) {
-    for (const name of names) {
+    for (const name of IS_COMPARISON ? [METIER] : names) {
       say(`${name}, ${count} skills`);
       const cost = runProgram("find-cost.mjs", [name, String(count), String(QUERY_LIMIT_MS)]);
       const known = costs.get(name);

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT, say } from "../scripts/setup/repository.mjs";
 import { generateSkills } from "./generate-skills.mjs";
-import { measureInTurns, outputOf } from "./measure.mjs";
+import { IS_COMPARISON, measureInTurns, outputOf } from "./measure.mjs";
 import { installPeers } from "./peers.mjs";
 import { machineLine, table } from "./report.mjs";
 
@@ -108,7 +108,7 @@ function measureWay(folder, url, skills, { count, most, seconds }) {
   const surroundings = { cwd: project, env };
   const clone = join(folder, "clone");
   const node = process.execPath;
-  /** @type {readonly Contestant[]} */
+  /** @type {Contestant[]} */
   const contestants = [
     {
       name: CLONE,
@@ -120,12 +120,13 @@ function measureWay(folder, url, skills, { count, most, seconds }) {
       command: [node, METIER, "install", url, "--all", "--yes", "--agent", "claude-code"],
       before: () => emptyHome(home),
     },
-    {
-      name: PEER,
-      command: [node, skills, "add", url, "--global", "--yes", "--skill", "*", "--agent", "claude-code"],
-      before: () => emptyHome(home),
-    },
   ];
+  const peer = {
+    name: PEER,
+    command: [node, skills, "add", url, "--global", "--yes", "--skill", "*", "--agent", "claude-code"],
+    before: () => emptyHome(home),
+  };
+  if (!IS_COMPARISON) contestants.push(peer);
   for (const contestant of contestants) checkInstalled(contestant, surroundings, count);
   say(`measuring ${url}, at most ${most} rounds`);
   return measureInTurns(contestants, surroundings, { most, seconds });

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ROOT, say } from "../scripts/setup/repository.mjs";
 import { generateSkills } from "./generate-skills.mjs";
-import { measureInTurns, outputOf, peakMemory } from "./measure.mjs";
+import { IS_COMPARISON, measureInTurns, outputOf, peakMemory } from "./measure.mjs";
 import { installPeers } from "./peers.mjs";
 import { machineLine, table } from "./report.mjs";
 
@@ -146,15 +146,19 @@ function judgeMemory(count, memory, most) {
 function makeContestants(home, skills, folders, peers) {
   const node = process.execPath;
   const [openskills = "", skillsList = "", skillsRef = ""] = PEER_NAMES;
+  /** @type {readonly Contestant[]} */
+  const others = [
+    { name: openskills, command: [node, peers.openskills, "list"] },
+    { name: skillsList, command: [node, peers.skills, "list"] },
+    { name: skillsRef, command: [node, peers["skills-ref"], "to-prompt", ...folders] },
+  ];
   return [
     { name: EMPTY, command: [node, join(PROGRAMS, "empty.mjs")] },
     { name: HELP, command: [node, METIER, "--help"] },
     { name: BARE, command: [node, join(PROGRAMS, "bare-read.mjs"), skills] },
     { name: COLD, command: [node, METIER, "list"], before: () => deleteIndex(home) },
     { name: UNCHANGED, command: [node, METIER, "list"] },
-    { name: openskills, command: [node, peers.openskills, "list"] },
-    { name: skillsList, command: [node, peers.skills, "list"] },
-    { name: skillsRef, command: [node, peers["skills-ref"], "to-prompt", ...folders] },
+    ...(IS_COMPARISON ? [] : others),
   ];
 }
 

@@ -4,6 +4,9 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** Two versions of Metier are compared: what others take is the same for both, and is not measured. */
+export const IS_COMPARISON = process.env.METIER_BENCH_COMPARISON === "1";
+
 const REPORT_MEMORY = join(import.meta.dirname, "programs", "report-memory.cjs");
 
 /**
