@@ -1,7 +1,8 @@
 /** What the second thread has fetched, by index key. */
 import { sep } from "node:path";
 import type { Fetched, FetchedFile, FetchedFolder } from "./fetched-batch.ts";
-import type { AheadWork, ReadAhead, SecondThread } from "./second-thread.ts";
+import type { ReadAhead, SecondThread } from "./second-thread.ts";
+import type { AheadWork } from "./thread-tasks.ts";
 
 interface AheadEntries {
   begin(thread: SecondThread | undefined, work: Omit<AheadWork, "root">): void;

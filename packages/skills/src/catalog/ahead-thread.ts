@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { checkFromEnd } from "./check-stamps.ts";
 import { fetchBatches } from "./fetch-ahead.ts";
-import type { ThreadTask } from "./second-thread.ts";
+import type { ThreadTask } from "./thread-tasks.ts";
 
 parentPort?.once("message", (task: ThreadTask | undefined) => {
   if (task?.kind === "fetch") fetchBatches(task);

@@ -1,6 +1,6 @@
 /** The second thread's work on an unchanged root (`second-thread.ts`): it compares stamps from the end of the index. */
-import type { StampTask } from "./second-thread.ts";
-import { CHANGED, isUnchanged, PROGRESS } from "./stamps.ts";
+import { isUnchanged } from "./stamps.ts";
+import { CHANGED, PROGRESS, type StampTask } from "./thread-tasks.ts";
 
 /** Entries between two looks at the other thread. */
 const STEP = 64;

@@ -9,10 +9,18 @@ import { readHead } from "../parse/skill-head.ts";
 import { SKIPPED_FOLDERS } from "../sources/search.ts";
 import { readFolderListing } from "../sources/skill-files.ts";
 import { stampOf } from "../trust/content-identity.ts";
-import { type BatchWriter, createBatchWriter } from "./fetched-batch.ts";
-import { packListing } from "./index-file.ts";
-import { AHEAD_BATCH, type AheadAnswer, BETWEEN_FOLDERS, type FetchTask, STATE } from "./second-thread.ts";
+import { type BatchWriter, createBatchWriter, type FetchedBatch } from "./fetched-batch.ts";
+import { packListing } from "./packed-entries.ts";
 import { currentStats } from "./stamps.ts";
+import {
+  type AheadAnswer,
+  BETWEEN_FOLDERS,
+  batchOf,
+  type FetchTask,
+  LEAD,
+  PATIENCE_MS,
+  STATE,
+} from "./thread-tasks.ts";
 
 /** The thread does not fetch below this depth. */
 const MAX_DEPTH = 5;
@@ -20,12 +28,6 @@ const MAX_DEPTH = 5;
 const MAX_ENTRIES = 4000;
 /** The search reads a larger file itself. */
 const MAX_FILE_BYTES = 128 * 1024;
-/** This many batches wait for the search at most. */
-const LEAD = 16;
-/** The search gets every fourth batch: it would otherwise wait for this thread. */
-const LEFT_TO_SEARCH = 4;
-/** A search that does not move for this long has given up. */
-const PATIENCE_MS = 10_000;
 
 /** Fetches batches ahead of the search until it reaches the last one. */
 export function fetchBatches(task: FetchTask): void {
@@ -35,11 +37,9 @@ export function fetchBatches(task: FetchTask): void {
   const writer = createBatchWriter();
   for (let batch = 0; batch < last; batch++) {
     batch = Math.max(batch, Atomics.load(states, last) + 1);
-    if (batch % LEFT_TO_SEARCH === 0) continue;
     if (!isNear(states, batch)) break;
     if (Atomics.compareExchange(states, batch, STATE.free, STATE.there) !== STATE.free) continue;
-    fetchFolders(task, folders.slice(batch * AHEAD_BATCH, (batch + 1) * AHEAD_BATCH), writer);
-    const fetched = writer.take();
+    const fetched = fetchBatch(task, batchOf(folders, batch), writer);
     const answer: AheadAnswer = { batch, fetched };
     port.postMessage(answer, [fetched.bytes]);
     Atomics.store(states, batch, STATE.done);
@@ -58,11 +58,11 @@ function isNear(states: Int32Array, batch: number): boolean {
 }
 
 /** Fetches in the order of the search. It leaves out what it cannot read: the search says why. */
-export function fetchFolders(
+export function fetchBatch(
   { root, withHeads }: Pick<FetchTask, "root" | "withHeads">,
   names: readonly string[],
   writer: BatchWriter,
-): void {
+): FetchedBatch {
   for (const name of names) {
     if (SKIPPED_FOLDERS.has(name) || name.includes("\n")) continue;
     for (const file of walk(join(root, name), 1, false, { left: MAX_ENTRIES })) {
@@ -76,6 +76,7 @@ export function fetchFolders(
       else writer.addFile(key, stamp, read.bytes);
     }
   }
+  return writer.take();
 
   /** The skill files below a folder. A skill inside another is rarely asked for. */
   function walk(path: string, depth: number, isInside: boolean, room: { left: number }): string[] {

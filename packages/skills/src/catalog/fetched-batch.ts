@@ -6,7 +6,10 @@
 import type { SkillHead } from "../parse/skill-head.ts";
 
 export interface FetchedBatch {
-  /** Three lines for each entry: its key, its stamp, and the packed listing of a folder or the size of a file. */
+  /**
+   * A few lines for each entry: its key and its stamp, then the packed listing of a folder, or the size of a file's bytes
+   * and nothing, or the sizes of a file's frontmatter and body.
+   */
   readonly lines: string;
   /** The frontmatter of files with a usual head, one after the other. */
   readonly heads: string;
@@ -39,40 +42,38 @@ export function openFetched({ lines, heads, bytes }: FetchedBatch): Fetched {
   let byteAt = 0;
   /** Moves to the entry. What is asked for out of order is read by whoever asks. */
   const find = (key: string): boolean => {
-    while (at < parts.length - 1 && parts[at] !== key) skip();
+    while (at < parts.length - 1 && parts[at] !== key) {
+      if (parts[at]?.endsWith("/")) at += FOLDER_LINES;
+      else takeFile();
+    }
     return at < parts.length - 1;
   };
-  const skip = (): void => {
-    if (!parts[at]?.endsWith("/")) take();
-    at += 3;
-  };
-  /** The content of the file at `at`, of which nothing is left behind. */
-  const take = (): SkillHead | Buffer => {
-    const [size = 0, bodyLine, linesOfBody = 0, characters = 0] = (parts[at + 2] ?? "")
-      .split(" ")
-      .map(Number);
-    if (bodyLine === undefined) {
+  const takeFile = (): FetchedFile => {
+    const stamp = parts[at + 1] ?? "";
+    const size = Number(parts[at + 2]);
+    const bodyLine = Number(parts[at + 3]);
+    const body = { lines: Number(parts[at + 4]), characters: Number(parts[at + 5]) };
+    at += FILE_LINES;
+    if (bodyLine === 0) {
       byteAt += size;
-      return Buffer.from(bytes, byteAt - size, size);
+      return { stamp, content: Buffer.from(bytes, byteAt - size, size) };
     }
     headAt += size;
-    return { yaml: heads.slice(headAt - size, headAt), bodyLine, body: { lines: linesOfBody, characters } };
+    return { stamp, content: { yaml: heads.slice(headAt - size, headAt), bodyLine, body } };
   };
   return {
     folder(key) {
       if (!find(key)) return undefined;
       const folder = { stamp: parts[at + 1] ?? "", listing: parts[at + 2] ?? "" };
-      at += 3;
+      at += FOLDER_LINES;
       return folder;
     },
-    file(key) {
-      if (!find(key)) return undefined;
-      const file = { stamp: parts[at + 1] ?? "", content: take() };
-      at += 3;
-      return file;
-    },
+    file: (key) => (find(key) ? takeFile() : undefined),
   };
 }
+
+const FOLDER_LINES = 3;
+const FILE_LINES = 6;
 
 /** A batch never holds more; the rest is read by whoever asks. */
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -95,13 +96,13 @@ export function createBatchWriter(): BatchWriter {
     addFolder: (key, stamp, listing) => void parts.push(key, stamp, listing),
     addHead(key, stamp, { yaml, bodyLine, body: { lines, characters } }) {
       heads.push(yaml);
-      parts.push(key, stamp, `${yaml.length} ${bodyLine} ${lines} ${characters}`);
+      parts.push(key, stamp, String(yaml.length), String(bodyLine), String(lines), String(characters));
     },
     addFile(key, stamp, bytes) {
       if (size + bytes.length > MOST_BYTES) return;
       size += bytes.length;
       files.push(Buffer.from(bytes));
-      parts.push(key, stamp, String(bytes.length));
+      parts.push(key, stamp, String(bytes.length), "", "", "");
     },
     take() {
       const bytes = new ArrayBuffer(size);

@@ -5,8 +5,28 @@
  */
 import type { MessagePort, Worker } from "node:worker_threads";
 import { findThreadProgram } from "@metier/base/files";
-import { type Fetched, type FetchedBatch, openFetched } from "./fetched-batch.ts";
-import { CHANGED, PROGRESS } from "./stamps.ts";
+import { fetchBatch } from "./fetch-ahead.ts";
+import {
+  type BatchWriter,
+  createBatchWriter,
+  type Fetched,
+  type FetchedBatch,
+  openFetched,
+} from "./fetched-batch.ts";
+import {
+  AHEAD_BATCH,
+  type AheadAnswer,
+  type AheadWork,
+  BETWEEN_FOLDERS,
+  batchOf,
+  CHANGED,
+  LEAD,
+  PATIENCE_MS,
+  PROGRESS,
+  STATE,
+  type StampWork,
+  type ThreadTask,
+} from "./thread-tasks.ts";
 
 /** Takes one task, or none. */
 export interface SecondThread {
@@ -21,64 +41,13 @@ export interface ReadAhead {
   turn(name: string): Fetched | undefined;
 }
 
-export interface AheadWork {
-  readonly root: string;
-  /** At the top of it, in the order of the search. */
-  readonly folders: readonly string[];
-  /** Whether a usual file's head is enough. */
-  readonly withHeads: boolean;
-}
-
 /** Compares stamps from the end of an index, while this thread goes through it from the front. */
-export interface StampCheck {
+interface StampCheck {
   /** Of the entry at a place: `undefined` where this thread must look itself; `false` as soon as anything has changed. */
   isUnchanged(place: number): boolean | undefined;
   /** The other thread has nothing left to do. */
   end(): void;
 }
-
-export interface StampWork {
-  readonly root: string;
-  /** The index as it is on disk. */
-  readonly bytes: SharedArrayBuffer;
-  /** Where its first entry starts and its last one ends, in its text. */
-  readonly start: number;
-  readonly end: number;
-  readonly writtenAt: number;
-}
-
-export interface StampTask extends StampWork {
-  readonly kind: "check-stamps";
-  /** From which position the other thread found no change, or `CHANGED`; and which position this one has reached. */
-  readonly places: Int32Array;
-}
-
-export interface FetchTask extends Omit<AheadWork, "folders"> {
-  readonly kind: "fetch";
-  /** One text passes between threads faster than many. */
-  readonly folders: string;
-  readonly port: MessagePort;
-  /** One number per batch of folders: who owns it. The last number is the batch that the search has reached. */
-  readonly states: Int32Array;
-}
-
-export type ThreadTask = FetchTask | StampTask;
-
-export interface AheadAnswer {
-  readonly batch: number;
-  readonly fetched: FetchedBatch;
-}
-
-/** Folders that are fetched together. */
-export const AHEAD_BATCH = 32;
-
-export const STATE = { free: 0, here: 1, there: 2, done: 3 } as const;
-
-/** In no name of a folder. */
-export const BETWEEN_FOLDERS = "/";
-
-/** A thread that is silent for this long is not waited for: this one reads its part. */
-const PATIENCE_MS = 10_000;
 
 /** Starts it before its task is known: it takes as long to start as this thread takes to find out. */
 export function startSecondThread(): SecondThread | undefined {
@@ -98,7 +67,7 @@ export function startSecondThread(): SecondThread | undefined {
           port2,
         ]);
         port1.unref();
-        return followThread(port1, folders, states);
+        return followThread(port1, { ...work, folders }, states);
       },
       checkStamps(work) {
         const places = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
@@ -141,18 +110,36 @@ function followStamps(places: Int32Array, end: number): StampCheck {
   };
 }
 
-function followThread(port: MessagePort, folders: readonly string[], states: Int32Array): ReadAhead {
+function followThread(port: MessagePort, work: AheadWork, states: Int32Array): ReadAhead {
   const { receiveMessageOnPort } = process.getBuiltinModule("node:worker_threads");
+  const { folders } = work;
+  const reached = states.length - 1;
   const answers = new Map<number, FetchedBatch>();
+  let writer: BatchWriter | undefined;
   let place = 0;
   let batch = -1;
   let turn: Fetched | undefined;
 
+  const isFree = (number: number): boolean =>
+    Atomics.compareExchange(states, number, STATE.free, STATE.here) === STATE.free;
+  /** Where this thread would wait for the other one, it fetches another batch itself. Returns whether there was one. */
+  const fetchAnother = (after: number): boolean => {
+    for (let number = after + 1; number < reached && number <= after + LEAD; number++) {
+      if (!isFree(number)) continue;
+      writer ??= createBatchWriter();
+      answers.set(number, fetchBatch(work, batchOf(folders, number), writer));
+      return true;
+    }
+    return false;
+  };
   const takeBatch = (number: number): Fetched | undefined => {
-    Atomics.store(states, states.length - 1, number);
-    Atomics.notify(states, states.length - 1);
-    if (Atomics.compareExchange(states, number, STATE.free, STATE.here) === STATE.free) return undefined;
-    Atomics.wait(states, number, STATE.there, PATIENCE_MS);
+    Atomics.store(states, reached, number);
+    Atomics.notify(states, reached);
+    if (isFree(number)) return undefined;
+    while (Atomics.load(states, number) === STATE.there) {
+      if (fetchAnother(number)) continue;
+      if (Atomics.wait(states, number, STATE.there, PATIENCE_MS) === "timed-out") return undefined;
+    }
     for (let got = receiveMessageOnPort(port); got !== undefined; got = receiveMessageOnPort(port)) {
       const { batch: fetchedBatch, fetched } = got.message as AheadAnswer;
       answers.set(fetchedBatch, fetched);

@@ -17,16 +17,18 @@ import {
   createNewIndex,
   type NewIndex,
   type OldIndex,
-  type PackedChecked,
-  type PackedListing,
   type PlainSearch,
-  packChecked,
-  packListing,
   readOldIndex,
-  unpackChecked,
-  unpackListing,
 } from "./index-file.ts";
 import { newIndexFile } from "./new-index-file.ts";
+import {
+  type PackedChecked,
+  type PackedListing,
+  packChecked,
+  packListing,
+  unpackChecked,
+  unpackListing,
+} from "./packed-entries.ts";
 import { createRefinding } from "./refind.ts";
 import { isSearched, openRootThreads, type RootThreads, type StartThread } from "./root-threads.ts";
 import type { SecondThread } from "./second-thread.ts";
@@ -214,9 +216,10 @@ function openSkillIndex(
     },
 
     recall(file) {
+      if (old.isEmpty) return undefined;
       const key = keyOf(file, "");
       let known = parseOrUndefined<PackedChecked>(again.next(key));
-      const stats = old.isEmpty || known !== undefined ? undefined : currentStats(file);
+      const stats = known === undefined ? currentStats(file) : undefined;
       if (stats) known = findSame<PackedChecked>(old, created, key, stats);
       if (known === undefined) return undefined;
       skills += 1;

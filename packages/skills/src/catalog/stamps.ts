@@ -22,12 +22,6 @@ export function isUnchanged(root: string, key: string, stamp: string, writtenAt:
   return stats !== undefined && stampOf(stats) === stamp && isSettled(lastChange(stats), writtenAt);
 }
 
-/** What a thread that compares stamps gives for a place when it finds a difference. */
-export const CHANGED = -1;
-
-/** Where two threads that compare stamps write how far they are. */
-export const PROGRESS = { checkedFrom: 0, reached: 1 } as const;
-
 export function currentStamp(file: string): string | undefined {
   const stats = currentStats(file);
   return stats && stampOf(stats);

@@ -51,13 +51,16 @@ export function* searchSteps(
   const { found, diagnostics } = search;
   // For an installed skill only the result counts: other content of its folder is left out.
   const isOwn = root.locked !== undefined || root.source !== undefined;
-  const steps = searchPath(search, root);
-  let step = steps.next();
-  while (!step.done) {
-    if (!isOwn) yield found;
-    step = steps.next();
+  const opened = openRoot(search, root);
+  const outcome = typeof opened === "string" ? opened : "searched";
+  if (typeof opened !== "string") {
+    for (const name of opened.listing.folders) {
+      enterFolder(search, opened.here, name, opened.inside);
+      if (!isOwn) yield found;
+    }
+    followLinks(search, opened);
   }
-  return { outcome: step.value, found: isOwn ? ownSkill(found, root) : found, diagnostics };
+  return { outcome, found: isOwn ? ownSkill(found, root) : found, diagnostics };
 }
 
 /** Other content of an installed skill's folder belongs to it; without a skill file it is not a skill. */
@@ -70,7 +73,8 @@ export function leavesProject(root: SkillRoot, realRoot: string): boolean {
   return root.scope === "project" && !isInside(realRoot, realPathOr(root.grantFolder));
 }
 
-function* searchPath(search: Search, root: SkillRoot): Generator<undefined, RootOutcome, undefined> {
+/** The root's folder, if there is one to go through. */
+function openRoot(search: Search, root: SkillRoot): OpenedFolder | RootOutcome {
   const { path } = root;
   const stats = statOrReason(path);
   if (stats === "missing") {
@@ -86,9 +90,8 @@ function* searchPath(search: Search, root: SkillRoot): Generator<undefined, Root
     search.report(path, FINDINGS.leavesProject(path, search.realRoot));
     return "link-escapes";
   }
-  if (stats.isDirectory()) {
-    return yield* searchTop(search, { path, real: search.realRoot, depth: 0, explicit: root.explicit });
-  }
+  if (stats.isDirectory())
+    return openTop(search, { path, real: search.realRoot, depth: 0, explicit: root.explicit });
   return stats.isFile() ? searchFile(search, root) : notADirectory(search, root);
 }
 
@@ -138,20 +141,10 @@ interface OpenedFolder {
   readonly inside: EnclosingSkill | undefined;
 }
 
-/** The root itself: one step per folder in it. */
-function* searchTop(search: Search, folder: Folder): Generator<undefined, RootOutcome, undefined> {
+function openTop(search: Search, folder: Folder): OpenedFolder | RootOutcome {
   const known = search.refind();
-  if (known !== undefined) {
-    for (const file of known) takeKnown(search, folder, file);
-    return "searched";
-  }
-  const opened = openFolder(search, folder);
-  if (typeof opened === "string") return opened;
-  for (const name of opened.listing.folders) {
-    enterFolder(search, opened.here, name, opened.inside);
-    yield;
-  }
-  followLinks(search, opened);
+  if (known === undefined) return openFolder(search, folder);
+  for (const file of known) takeKnown(search, folder, file);
   return "searched";
 }
 

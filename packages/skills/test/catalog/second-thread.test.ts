@@ -16,7 +16,7 @@ import { readRoot } from "../../src/catalog/read-root.ts";
 import type { StartThread } from "../../src/catalog/root-threads.ts";
 import { type SecondThread, startSecondThread } from "../../src/catalog/second-thread.ts";
 import { openIndexes } from "../../src/catalog/skill-index.ts";
-import { CHANGED } from "../../src/catalog/stamps.ts";
+import { CHANGED } from "../../src/catalog/thread-tasks.ts";
 import type { SkillRoot } from "../../src/sources/skill-roots.ts";
 import type { Profile } from "../../src/validate/profiles.ts";
 

@@ -20,7 +20,7 @@ import { compareText } from "@metier/base/text";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { skillText, temporaryFolder } from "../../../../test/support/temporary.ts";
-import { fetchFolders } from "../../src/catalog/fetch-ahead.ts";
+import { fetchBatch } from "../../src/catalog/fetch-ahead.ts";
 import {
   createBatchWriter,
   type Fetched,
@@ -210,8 +210,7 @@ function fetchEveryOther({ root }: Ground): SecondThread {
   const batches = new Map<number, FetchedBatch>();
   const writer = createBatchWriter();
   for (let batch = 0; batch * 2 < names.length; batch += 2) {
-    fetchFolders({ root, withHeads: true }, names.slice(batch * 2, batch * 2 + 2), writer);
-    batches.set(batch, writer.take());
+    batches.set(batch, fetchBatch({ root, withHeads: true }, names.slice(batch * 2, batch * 2 + 2), writer));
   }
   const readAhead: SecondThread["readAhead"] = ({ folders: asked }) => {
     expect(asked).toEqual(names);

@@ -1,0 +1,82 @@
+/** The compact forms in which an index keeps a folder's listing and a checked skill. */
+import type { Diagnostic } from "@metier/base/diagnostic";
+import type { SkillManifest } from "../skill/manifest.ts";
+import type { CheckedSkill } from "../skill/skill.ts";
+import { EMPTY_LISTING, type ListedFolder, PLAIN_LISTING } from "../sources/skill-files.ts";
+import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
+
+/**
+ * A folder with only `SKILL.md` and other files is stored as its number of entries, any other without its empty fields.
+ */
+export type PackedListing = number | (Partial<ListedFolder> & Pick<ListedFolder, "entries">);
+
+export interface PackedChecked {
+  /** Without the fields that have their default value. */
+  readonly manifest?: Partial<SkillManifest> | undefined;
+  /** Without their path, which is the file's. */
+  readonly diagnostics?: readonly Omit<Diagnostic, "path">[] | undefined;
+  readonly lines: number;
+  readonly characters: number;
+}
+
+export function packListing(listing: ListedFolder): string {
+  const { folders, skillFiles, flatFiles, links, specialFiles, hasGitignore, entries } = listing;
+  const isPlain =
+    skillFiles.length === 1 &&
+    skillFiles[0] === "SKILL.md" &&
+    folders.length + flatFiles.length + links.length + specialFiles.length === 0 &&
+    !hasGitignore;
+  if (isPlain) return String(entries);
+  const packed: Record<keyof ListedFolder, unknown> = {
+    entries,
+    folders: filled(folders),
+    skillFiles: filled(skillFiles),
+    flatFiles: filled(flatFiles),
+    links: filled(links),
+    specialFiles: filled(specialFiles),
+    hasGitignore: hasGitignore || undefined,
+  };
+  return JSON.stringify(packed);
+}
+
+/** `JSON.stringify` leaves out what is undefined. */
+function filled(names: readonly string[]): readonly string[] | undefined {
+  return names.length === 0 ? undefined : names;
+}
+
+export function unpackListing(packed: PackedListing): ListedFolder {
+  return typeof packed === "number" ? { ...PLAIN_LISTING, entries: packed } : { ...EMPTY_LISTING, ...packed };
+}
+
+export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file: string): string {
+  const packed: PackedChecked = {
+    manifest: manifest && withoutDefaults(manifest),
+    diagnostics:
+      diagnostics.length === 0
+        ? undefined
+        : diagnostics.map(({ path, ...rest }) => (path === file ? rest : { ...rest, path })),
+    lines: body.lines,
+    characters: body.characters,
+  };
+  return JSON.stringify(packed);
+}
+
+export function unpackChecked(packed: PackedChecked, file: string): CheckedSkill {
+  const { manifest, diagnostics = [], lines, characters } = packed;
+  return {
+    manifest: manifest && { ...MANIFEST_DEFAULTS, ...manifest },
+    diagnostics: diagnostics.map((entry) => ({ path: file, ...entry })),
+    valid: !diagnostics.some(({ severity }) => severity === "error"),
+    body: { lines, characters },
+  };
+}
+
+/** Default lists and maps are shared values, so identity is enough; an equal one is just stored. */
+function withoutDefaults(manifest: SkillManifest): Partial<SkillManifest> {
+  const packed: Record<string, unknown> = {};
+  for (const key in manifest) {
+    const value = manifest[key as keyof SkillManifest];
+    if (value !== MANIFEST_DEFAULTS[key as keyof SkillManifest]) packed[key] = value;
+  }
+  return packed;
+}
