@@ -242,8 +242,11 @@ function takeFetched(
   given: FetchedFolder | undefined,
   created: NewIndex,
 ): ListedFolder | undefined {
-  const packed = parseOrUndefined<PackedListing>(given?.listing);
-  if (given === undefined || packed === undefined) return undefined;
+  if (given === undefined) return undefined;
+  // Nearly all are plain, and a number needs no parser.
+  const entries = Number(given.listing);
+  const packed = entries > 0 ? entries : parseOrUndefined<PackedListing>(given.listing);
+  if (packed === undefined) return undefined;
   created.add(key, given.stamp, given.listing);
   return unpackListing(packed);
 }
