@@ -28,9 +28,11 @@ interface RootThreadsOptions {
 
 export function openRootThreads({ roots, atLeast, indexFile, startThread }: RootThreadsOptions): RootThreads {
   const isLarge = (root: string): boolean => {
+    const links = countLinks(root);
+    // Most roots are small or absent, and this is done at every start.
+    if (links < atLeast && links !== NOT_COUNTED) return false;
     const search = lastSearch(indexFile(root));
-    const folders = search === "none" ? countFolders(root) : (search?.found ?? 0);
-    return folders >= atLeast;
+    return search === "none" ? links >= atLeast : (search?.found ?? 0) >= atLeast;
   };
   const paths = startThread ? roots.filter(isSearched).map(({ path }) => path) : [];
   const large = new Set(paths.filter(isLarge));
@@ -51,8 +53,11 @@ export function isSearched({ locked, source }: SkillRoot): boolean {
   return locked === undefined && source === undefined;
 }
 
-/** How many folders a folder has, on a file system where each is a link to it. Elsewhere, the listing tells. */
-function countFolders(path: string): number {
+/** The number of links of a folder whose file system does not count the folders in it. */
+const NOT_COUNTED = 1;
+
+/** On most file systems, each folder in a folder is a link to it. */
+function countLinks(path: string): number {
   try {
     return statSync(path, { throwIfNoEntry: false })?.nlink ?? 0;
   } catch {

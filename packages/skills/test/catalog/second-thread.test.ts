@@ -3,7 +3,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -50,7 +49,7 @@ function makeSkills({ isPlain = false } = {}): { readonly root: SkillRoot; reado
 function readWith(
   { root, cache }: ReturnType<typeof makeSkills>,
   startThread?: StartThread,
-  profile: Profile = "standard",
+  { profile = "standard", nested = false }: { readonly profile?: Profile; readonly nested?: boolean } = {},
 ) {
   const indexes = openIndexes({
     cacheFolder: cache,
@@ -59,7 +58,7 @@ function readWith(
     startThread,
     atLeast: { skills: 1, folders: 10 },
   });
-  return readRoot(root, { profile, nested: false, knownRoots: [], index: indexes.of(root) });
+  return readRoot(root, { profile, nested, knownRoots: [], index: indexes.of(root) });
 }
 
 /** A thread that was asked for, with the names of what it was then asked to do. */
@@ -117,8 +116,8 @@ test("two threads find the same as one, and leave the same index", async () => {
   }
   for (const profile of ["standard", "strict", "lenient"] as const) {
     const [one, two] = [`${made.cache}-${profile}-one`, `${made.cache}-${profile}-two`];
-    const alone = await readWith({ ...made, cache: one }, undefined, profile);
-    expect(await readWith({ ...made, cache: two }, startSecondThread, profile)).toEqual(alone);
+    const alone = await readWith({ ...made, cache: one }, undefined, { profile });
+    expect(await readWith({ ...made, cache: two }, startSecondThread, { profile })).toEqual(alone);
     expect(entriesOf(two)).toEqual(entriesOf(one));
   }
 });
@@ -188,9 +187,10 @@ test("the other thread checks every stamp from the end, and says when it saw a c
 
 test("a thread without a task is told to end", async () => {
   const made = makeSkills({ isPlain: true });
-  await readWith(made);
-  rmSync(made.root.path, { recursive: true });
+  await readWith(made, undefined, { nested: true });
+  makeOlder(made.cache);
   const asked: string[] = [];
+  // The search was another one, and what it read of each folder is known.
   await readWith(made, () => watched(asked));
   expect(asked).toEqual(["dismiss"]);
 });
