@@ -13,6 +13,7 @@ import type {
   MarkdownParser,
 } from "@lezer/markdown";
 import { createLineFinder } from "./code/code-part.ts";
+import { findPlainHeadings } from "./plain-markdown.ts";
 import type { ScanLimits } from "./scanned-skill.ts";
 
 export interface CodeBlock {
@@ -82,6 +83,12 @@ function withoutPlainText(grammar: MarkdownParser): MarkdownParser {
   const parseInline = grammar.parseInline.bind(grammar);
   grammar.parseInline = (text, offset) => (text.includes("`") ? parseInline(text, offset) : []);
   return grammar;
+}
+
+/** The same for a document without code and comments, where only headings matter; `undefined` if it may have others. */
+export function takePlain(text: string): MarkdownParts | undefined {
+  const headings = findPlainHeadings(text);
+  return headings && takeApart(text, { fences: [], spans: [], comments: [], headings });
 }
 
 /** A text that is not parsed: all of it is prose. */

@@ -10,7 +10,7 @@ import { parseSkill, readSkill, type SkillCandidate, shorten, validateSkill } fr
 import { digestFiles, type IdentifiedFile, identifyContent, type SkillContent } from "@metier/skills/trust";
 import { analyseCode } from "./code/analyse-code.ts";
 import { findCode } from "./find-code.ts";
-import { loadMarkdown, takeAsProse } from "./markdown.ts";
+import { loadMarkdown, takeAsProse, takePlain } from "./markdown.ts";
 import { isMarkdown, readSkillFiles } from "./read-files.ts";
 import { scanRules } from "./rules.ts";
 import {
@@ -187,6 +187,8 @@ async function readDocuments(
   limits: ScanLimits,
 ): Promise<{ readonly documents: readonly ScannedDocument[]; readonly left: readonly SkippedPart[] }> {
   const takeApart = await loadMarkdown(limits);
+  // A paragraph takes at least a character, so these cannot have too many, and nobody needs to count.
+  const isShort = files.reduce((sum, { text = "" }) => sum + text.length + 2, 0) <= limits.blocks;
   const left: SkippedPart[] = [];
   const documents = files.flatMap((file): readonly ScannedDocument[] => {
     const { path, text, language } = file;
@@ -194,7 +196,7 @@ async function readDocuments(
     const isRead = isMarkdown(path) || path === skillFile || PLAIN_TEXT.test(path);
     if (!isRead) return [];
     const visible = takeOutInvisible(text).text;
-    const parts = takeApart(visible);
+    const parts = (isShort ? takePlain(visible) : undefined) ?? takeApart(visible);
     const reason = `Read only as prose: the documents have more than ${limits.blocks} paragraphs and list items.`;
     if (parts === undefined) left.push({ path, reason });
     return [{ file: { ...file, text }, parts: parts ?? takeAsProse(visible) }];
