@@ -149,7 +149,7 @@ test("known scans are bounded, and what was asked for last stays", () => {
 /** Of the files that decide what a scan finds. When one of them changes what is found, `RULES_VERSION` is raised as well. */
 const PINNED = {
   version: 2,
-  digest: "sha256:1c5f2db9bfc0ab86df867c469cafedf8e2524daa5afac9acbcf9173942592673",
+  digest: "sha256:16fa9173bd05a7acf99b9759aa7e9aff06b6ef454171feceb616e881e4586263",
 };
 
 test("a change of what a scan finds is a new version of the rules", () => {
