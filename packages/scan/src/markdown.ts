@@ -48,6 +48,8 @@ export interface MarkdownParts {
   readonly links: readonly MarkdownLink[];
   /** By line, with code and comments removed: lines keep their numbers. */
   readonly prose: readonly string[];
+  /** The same in one text. */
+  readonly whole: string;
   /** The heading above each line, lowercase. */
   readonly headings: readonly string[];
 }
@@ -114,7 +116,8 @@ function takeApart(text: string, found: Found): MarkdownParts {
   const placeOf = createLineFinder(text);
   const withoutCode = blank(text, [...found.fences, ...found.comments, ...found.spans]);
   const comments = [...found.comments, ...findComments(withoutCode)].sort((a, b) => a.from - b.from);
-  const prose = blank(withoutCode, comments).split("\n");
+  const whole = blank(withoutCode, comments);
+  const prose = whole.split("\n");
   const headings = spreadHeadings(
     prose.length,
     found.headings.map(({ from, to }) => [lineOf(from), text.slice(from, to)]),
@@ -133,6 +136,7 @@ function takeApart(text: string, found: Found): MarkdownParts {
     comments: comments.map(({ from, to }) => ({ text: text.slice(from + 4, to - 3), line: lineOf(from) })),
     links: findLinks(blank(text, [...found.fences, ...comments])),
     prose,
+    whole,
     headings,
   };
 }
@@ -165,6 +169,7 @@ function startOfFence(text: string, from: number): number {
 
 /** The same text with some parts blanked: lines and columns stay. */
 function blank(text: string, pieces: readonly Piece[]): string {
+  if (pieces.length === 0) return text;
   let result = "";
   let end = 0;
   for (const { from, to } of [...pieces].sort((a, b) => a.from - b.from)) {
@@ -236,6 +241,7 @@ const LINK = /(!?)\[([^[\]\n]{0,1000})\](?:(\()\s*|(:)[ \t]*|\[[^[\]\n]{0,1000}\
 const ADDRESS = /<?([^\s)>]+)>?(?:\s+["'(]([^"'\n]{0,1000})["')])?\s*(\)?)/y;
 
 function findLinks(text: string): readonly MarkdownLink[] {
+  if (!text.includes("[")) return [];
   const links: MarkdownLink[] = [];
   const placeOf = createLineFinder(text);
   LINK.lastIndex = 0;

@@ -149,7 +149,7 @@ test("known scans are bounded, and what was asked for last stays", () => {
 /** Of the files that decide what a scan finds. When one of them changes what is found, `RULES_VERSION` is raised as well. */
 const PINNED = {
   version: 2,
-  digest: "sha256:16fa9173bd05a7acf99b9759aa7e9aff06b6ef454171feceb616e881e4586263",
+  digest: "sha256:ea7514be9cc8e2a17457da8e992a58317f7c5874415cfaaf70d2bd013cc3ee80",
 };
 
 test("a change of what a scan finds is a new version of the rules", () => {
