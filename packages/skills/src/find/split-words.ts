@@ -48,7 +48,7 @@ export function eachWordSpan(
 export function termOf(word: string): string | undefined {
   const isPlain = isLowerEnglish(word);
   const folded = isPlain ? word : foldWord(word);
-  if (folded.length <= LONGEST_STOP_WORD && STOP_WORDS.has(folded)) return undefined;
+  if (STOP_MARKS[stopMark(folded)] === 1 && STOP_WORDS.has(folded)) return undefined;
   return isPlain ? stemLetters(folded) : stemEnglish(folded);
 }
 
@@ -115,7 +115,13 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   other not no just also s t d ll re ve m don`.split(/\s+/),
 );
 
-const LONGEST_STOP_WORD = Math.max(...Array.from(STOP_WORDS, ({ length }) => length));
+/** By ends and length: V8 stores every text that a `Set` or `Map` is asked for, so they are asked rarely. */
+const STOP_MARKS = new Uint8Array(2 ** 12);
+for (const word of STOP_WORDS) STOP_MARKS[stopMark(word)] = 1;
+
+function stopMark(word: string): number {
+  return ((word.charCodeAt(0) << 7) ^ (lastOf(word) << 3) ^ word.length) & 0xfff;
+}
 
 const VOWEL = /[aeiouy]/;
 const DOUBLE = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
@@ -143,8 +149,8 @@ let tables: ReturnType<typeof readTables> | undefined;
 
 function readTables() {
   return {
-    irregular: new Map(readPairs(IRREGULAR)),
-    kept: new Set(KEPT_AFTER_PLURAL.split(" ")),
+    irregular: readEndings(IRREGULAR),
+    kept: KEPT_AFTER_PLURAL.split(" "),
     step2: readEndings(STEP_2),
     step3: readEndings(STEP_3),
     step4: readEndings(STEP_4),
@@ -177,14 +183,14 @@ export function stemEnglish(word: string): string {
 function stemLetters(word: string): string {
   if (word.length < 3) return word;
   tables ??= readTables();
-  const irregular = tables.irregular.get(word);
-  if (irregular !== undefined) return irregular;
+  const irregular = tables.irregular.get(word.charAt(word.length - 1))?.find(([whole]) => whole === word);
+  if (irregular !== undefined) return irregular[1];
   // A consonant `y` is written `Y` until the end.
   const hasY = word.includes("y");
   const marked = hasY ? word.replace(/^y|(?<=[aeiouy])y/g, "Y") : word;
   const [r1, r2] = findRegions(marked);
   let stem = cutPlural(marked);
-  if (tables.kept.has(stem)) return stem;
+  if ((lastOf(stem) === G || lastOf(stem) === D) && tables.kept.includes(stem)) return stem;
   stem = cutPast(stem, r1);
   if (hasY && /[yY]$/.test(stem) && stem.length > 2 && !VOWEL.test(stem.charAt(stem.length - 2))) {
     stem = `${stem.slice(0, -1)}i`;
