@@ -93,7 +93,7 @@ function createSpellings(vocabulary: Vocabulary): Spellings {
     const word = cutWord(text, units, start, end);
     const term = termOf(word);
     const number = term === undefined ? NOTHING : vocabulary.add(term, term === word ? hash : hashOf(term));
-    if (++count * 2 * SLOT > slots.length) enlarge();
+    if (++count * 4 * SLOT > slots.length * 3) enlarge();
     const slot = freeSlot(slots, hash);
     slots[slot] = hash;
     slots[slot + 1] = poolEnd;

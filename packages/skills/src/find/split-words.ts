@@ -141,8 +141,8 @@ const KEPT_AFTER_PLURAL = "inning outing canning herring earring proceed exceed 
 
 type Ending = readonly [ending: string, replacement: string];
 
-/** By their last letter, in order: only those that end like the word are tried. */
-type Endings = ReadonlyMap<string, readonly Ending[]>;
+/** By the unit of their last letter, in order: only those that end like the word are tried. */
+type Endings = readonly (readonly Ending[])[];
 
 /** Built when the first word is stemmed: most commands never search. */
 let tables: ReturnType<typeof readTables> | undefined;
@@ -165,11 +165,14 @@ function readPairs(text: string): readonly Ending[] {
 }
 
 function readEndings(text: string): Endings {
-  return Map.groupBy(readPairs(text), ([ending]) => ending.slice(-1));
+  const endings = Array.from({ length: LAST_LETTER + 1 }, (): Ending[] => []);
+  for (const pair of readPairs(text)) endings[lastOf(pair[0])]?.push(pair);
+  return endings;
 }
 
 function findEnding(word: string, endings: Endings): Ending | undefined {
-  return endings.get(word.charAt(word.length - 1))?.find(([ending]) => word.endsWith(ending));
+  for (const pair of endings[lastOf(word)] ?? []) if (word.endsWith(pair[0])) return pair;
+  return undefined;
 }
 
 /**
@@ -183,8 +186,7 @@ export function stemEnglish(word: string): string {
 function stemLetters(word: string): string {
   if (word.length < 3) return word;
   tables ??= readTables();
-  const irregular = tables.irregular.get(word.charAt(word.length - 1))?.find(([whole]) => whole === word);
-  if (irregular !== undefined) return irregular[1];
+  for (const [whole, stem] of tables.irregular[lastOf(word)] ?? []) if (whole === word) return stem;
   // A consonant `y` is written `Y` until the end.
   const hasY = word.includes("y");
   const marked = hasY ? word.replace(/^y|(?<=[aeiouy])y/g, "Y") : word;
@@ -204,7 +206,9 @@ function stemLetters(word: string): string {
 
 /** Where the regions for removing suffixes start: after the first consonant that follows a vowel, and again. */
 function findRegions(word: string): readonly [number, number] {
-  const prefix = PREFIXES.find((one) => word.startsWith(one));
+  const first = word.charCodeAt(0);
+  const isCandidate = first === G || first === C || first === A;
+  const prefix = isCandidate ? PREFIXES.find((one) => word.startsWith(one)) : undefined;
   const r1 = prefix?.length ?? regionAfter(word, 0);
   return [r1, regionAfter(word, r1)];
 }
@@ -216,7 +220,7 @@ function regionAfter(word: string, from: number): number {
   return word.length;
 }
 
-const [A, E, I, O, U, Y, D, G, S] = Array.from("aeiouydgs", (letter) => letter.charCodeAt(0));
+const [A, E, I, O, U, Y, C, D, G, N, S] = Array.from("aeiouycdgns", (letter) => letter.charCodeAt(0));
 
 function isVowel(unit: number): boolean {
   return unit === E || unit === A || unit === I || unit === O || unit === U || unit === Y;
@@ -253,6 +257,7 @@ function cutPast(word: string, r1: number): string {
 function replaceLong(word: string, r1: number, endings: Endings): string {
   const found = findEnding(word, endings);
   if (found) return replaceEnding(word, found, r1);
+  if (lastOf(word) !== I) return word;
   if (word.endsWith("ogi")) return word.endsWith("logi") ? replaceEnding(word, ["ogi", "og"], r1) : word;
   return /[cdeghkmnrt]li$/.test(word) ? replaceEnding(word, ["li", ""], r1) : word;
 }
@@ -266,7 +271,7 @@ function replaceMiddle(word: string, r1: number, r2: number, endings: Endings): 
 function cutShort(word: string, r2: number, endings: Endings): string {
   const found = findEnding(word, endings);
   if (found) return replaceEnding(word, found, r2);
-  return /[st]ion$/.test(word) ? replaceEnding(word, ["ion", ""], r2) : word;
+  return lastOf(word) === N && /[st]ion$/.test(word) ? replaceEnding(word, ["ion", ""], r2) : word;
 }
 
 function cutLast(word: string, r1: number, r2: number): string {
