@@ -65,13 +65,6 @@ function createSpellings(vocabulary: Vocabulary): Spellings {
   /** At most half of them are used. */
   let slots = new Uint32Array(FIRST_SPELLINGS * 2 * SLOT);
 
-  const isSpelling = (slot: number, units: Uint16Array, start: number, end: number): boolean => {
-    const length = end - start;
-    if (slots[slot + 2] !== length) return false;
-    const from = (slots[slot + 1] ?? 0) - length;
-    for (let at = 0; at < length; at++) if (pool[from + at] !== units[start + at]) return false;
-    return true;
-  };
   const enlarge = (): void => {
     const old = slots;
     slots = new Uint32Array(old.length * 2);
@@ -107,9 +100,12 @@ function createSpellings(vocabulary: Vocabulary): Spellings {
       let hash = 0x811c9dc5;
       for (let at = start; at < end; at++) hash = Math.imul(hash ^ (units[at] ?? 0), 0x01000193);
       hash = (hash ^ (hash >>> 15)) >>> 0;
-      const mask = slots.length - 1;
-      for (let slot = Math.imul(hash, SLOT) & mask; slots[slot + 1] !== 0; slot = (slot + SLOT) & mask) {
-        if (slots[slot] === hash && isSpelling(slot, units, start, end)) return slots[slot + 3] ?? 0;
+      const table = slots;
+      const mask = table.length - 1;
+      const length = end - start;
+      for (let slot = Math.imul(hash, SLOT) & mask; table[slot + 1] !== 0; slot = (slot + SLOT) & mask) {
+        if (table[slot] !== hash || table[slot + 2] !== length) continue;
+        if (isSame(pool, (table[slot + 1] ?? 0) - length, units, start, length)) return table[slot + 3] ?? 0;
       }
       return add(text, units, start, end, hash);
     },
@@ -122,6 +118,11 @@ const MOST_COPIED = 12;
 function cutWord(text: string, units: Uint16Array, start: number, end: number): string {
   if (end - start <= MOST_COPIED) return text.slice(start, end);
   return String.fromCharCode(...units.subarray(start, end));
+}
+
+function isSame(a: Uint16Array, atA: number, b: Uint16Array, atB: number, length: number): boolean {
+  for (let at = 0; at < length; at++) if (a[atA + at] !== b[atB + at]) return false;
+  return true;
 }
 
 function freeSlot(slots: Uint32Array, hash: number): number {
