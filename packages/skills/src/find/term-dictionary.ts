@@ -35,7 +35,7 @@ export interface ShapeArrays {
 }
 
 /** What a dictionary is made of, in memory and on disk. */
-export interface DictionaryArrays extends TermArrays, ShapeArrays {}
+interface DictionaryArrays extends TermArrays, ShapeArrays {}
 
 /** Shorter words, and those with a digit, never count as a misspelling. */
 const MIN_LENGTH = 4;
