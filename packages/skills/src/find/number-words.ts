@@ -23,6 +23,16 @@ export function createWordReader(vocabulary: Vocabulary): WordReader {
   let units = new Uint16Array(2 ** 16);
   let bytes = Buffer.from(units.buffer);
   let loaded = "";
+  let into = growingNumbers();
+  let left = 0;
+  // One function for all lines, instead of one for each.
+  const take = (start: number, end: number): void => {
+    if (left === 0) return;
+    const number = spellings.numberOf(loaded, units, start, end);
+    if (number === NOTHING) return;
+    into.push(number);
+    left -= 1;
+  };
   return {
     load(text) {
       loaded = text;
@@ -33,15 +43,10 @@ export function createWordReader(vocabulary: Vocabulary): WordReader {
       bytes.write(text, "utf16le");
       if (endianness() === "BE") bytes.swap16();
     },
-    read(from, to, into, room) {
-      let left = room;
-      eachWordSpan(units, from, to, (start, end) => {
-        if (left === 0) return;
-        const number = spellings.numberOf(loaded, units, start, end);
-        if (number === NOTHING) return;
-        into.push(number);
-        left -= 1;
-      });
+    read(from, to, target, room) {
+      into = target;
+      left = room;
+      eachWordSpan(units, from, to, take);
       return left;
     },
   };
