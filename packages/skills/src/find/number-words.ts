@@ -67,7 +67,7 @@ function createSpellings(vocabulary: Vocabulary): Spellings {
   let pool = new Uint16Array(2 ** 16);
   let poolEnd = 0;
   let count = 0;
-  /** At most half of them are used. */
+  /** At most three quarters of them are used. */
   let slots = new Uint32Array(FIRST_SPELLINGS * 2 * SLOT);
 
   const enlarge = (): void => {
