@@ -6,7 +6,7 @@ import type { Json } from "@metier/base/json";
 import { findCommands, type ParsedSkill, type SkillManifest } from "@metier/skills";
 import type { Pair, Scalar, YAMLSeq } from "yaml";
 import { type CodeLanguage, type CodePart, createLineFinder, type PartKind } from "./code/code-part.ts";
-import type { CodeBlock, CodeSpan } from "./markdown.ts";
+import type { CodeBlock, CodeSpan, MarkdownParts } from "./markdown.ts";
 import { languageOfTag } from "./read-files.ts";
 import { isWarning } from "./rules/find-hits.ts";
 import type { ScanLimits, ScannedDocument, ScannedFile, ScannedSkill, SkippedPart } from "./scanned-skill.ts";
@@ -114,7 +114,7 @@ function documentParts({ file, parts }: ScannedDocument): readonly CodePart[] {
     ...parts.spans
       .filter((span) => TELLING.test(` ${span.text} `) && !/^!/.test(span.text))
       .map((span) => spanPart(path, span)),
-    ...proseCommands(path, parts.prose),
+    ...proseCommands(path, parts),
     ...dynamicParts(path, text),
   ];
 }
@@ -125,13 +125,16 @@ function spanPart(path: string, { text, line, around }: CodeSpan): CodePart {
   return { ...part, isToBeRun };
 }
 
+const PROSE_COMMAND =
+  /^\s*(?:[$>%]\s+|\d+[.)]\s+|[-*]\s+)?(?:run:?\s+|execute:?\s+)?((?:sudo\s+)?(?:curl|wget|bash|sh|echo|cat|env|printenv|python3?|powershell|iex|eval|rm)\s+[^.]*?[|>/$(].*)$/i;
+/** Its programs, anywhere: most documents name none. */
+const PROSE_PROGRAM = /\b(?:curl|wget|bash|sh|echo|cat|env|printenv|python3?|powershell|iex|eval|rm)\s/i;
+
 /** A line of a document that is a command without markup. */
-function proseCommands(path: string, prose: readonly string[]): readonly CodePart[] {
+function proseCommands(path: string, { prose, whole }: MarkdownParts): readonly CodePart[] {
+  if (!PROSE_PROGRAM.test(whole)) return [];
   return prose.flatMap((line, index) => {
-    const [, command = ""] =
-      /^\s*(?:[$>%]\s+|\d+[.)]\s+|[-*]\s+)?(?:run:?\s+|execute:?\s+)?((?:sudo\s+)?(?:curl|wget|bash|sh|echo|cat|env|printenv|python3?|powershell|iex|eval|rm)\s+[^.]*?[|>/$(].*)$/i.exec(
-        line,
-      ) ?? [];
+    const [, command = ""] = PROSE_COMMAND.exec(line) ?? [];
     return command === ""
       ? []
       : [makePart(path, "shell", "span", blankPlaceholders(command), index + 1, isWarning(line))];

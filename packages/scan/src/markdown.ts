@@ -13,6 +13,7 @@ import type {
   MarkdownParser,
 } from "@lezer/markdown";
 import { createLineFinder } from "./code/code-part.ts";
+import { findPlainHeadings } from "./plain-markdown.ts";
 import type { ScanLimits } from "./scanned-skill.ts";
 
 export interface CodeBlock {
@@ -47,6 +48,8 @@ export interface MarkdownParts {
   readonly links: readonly MarkdownLink[];
   /** By line, with code and comments removed: lines keep their numbers. */
   readonly prose: readonly string[];
+  /** The same in one text. */
+  readonly whole: string;
   /** The heading above each line, lowercase. */
   readonly headings: readonly string[];
 }
@@ -84,6 +87,12 @@ function withoutPlainText(grammar: MarkdownParser): MarkdownParser {
   return grammar;
 }
 
+/** The same for a document without code and comments, where only headings matter; `undefined` if it may have others. */
+export function takePlain(text: string): MarkdownParts | undefined {
+  const headings = findPlainHeadings(text);
+  return headings && takeApart(text, { fences: [], spans: [], comments: [], headings });
+}
+
 /** A text that is not parsed: all of it is prose. */
 export function takeAsProse(text: string): MarkdownParts {
   return takeApart(text, { fences: [], spans: [], comments: [], headings: [] });
@@ -107,7 +116,8 @@ function takeApart(text: string, found: Found): MarkdownParts {
   const placeOf = createLineFinder(text);
   const withoutCode = blank(text, [...found.fences, ...found.comments, ...found.spans]);
   const comments = [...found.comments, ...findComments(withoutCode)].sort((a, b) => a.from - b.from);
-  const prose = blank(withoutCode, comments).split("\n");
+  const whole = blank(withoutCode, comments);
+  const prose = whole.split("\n");
   const headings = spreadHeadings(
     prose.length,
     found.headings.map(({ from, to }) => [lineOf(from), text.slice(from, to)]),
@@ -126,6 +136,7 @@ function takeApart(text: string, found: Found): MarkdownParts {
     comments: comments.map(({ from, to }) => ({ text: text.slice(from + 4, to - 3), line: lineOf(from) })),
     links: findLinks(blank(text, [...found.fences, ...comments])),
     prose,
+    whole,
     headings,
   };
 }
@@ -158,6 +169,7 @@ function startOfFence(text: string, from: number): number {
 
 /** The same text with some parts blanked: lines and columns stay. */
 function blank(text: string, pieces: readonly Piece[]): string {
+  if (pieces.length === 0) return text;
   let result = "";
   let end = 0;
   for (const { from, to } of [...pieces].sort((a, b) => a.from - b.from)) {
@@ -229,6 +241,7 @@ const LINK = /(!?)\[([^[\]\n]{0,1000})\](?:(\()\s*|(:)[ \t]*|\[[^[\]\n]{0,1000}\
 const ADDRESS = /<?([^\s)>]+)>?(?:\s+["'(]([^"'\n]{0,1000})["')])?\s*(\)?)/y;
 
 function findLinks(text: string): readonly MarkdownLink[] {
+  if (!text.includes("[")) return [];
   const links: MarkdownLink[] = [];
   const placeOf = createLineFinder(text);
   LINK.lastIndex = 0;

@@ -2,7 +2,7 @@
  * Reads a skill's files for a scan: each once, within bounds, through the one gate, and never through a link; and
  * determines each file's type from its first bytes, name and first line.
  */
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, readlinkSync, readSync, realpathSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { digestBytes } from "@metier/base/digest";
@@ -20,6 +20,8 @@ interface ReadFiles {
 
 /** Enough for any signature, and to see what was appended to an image. */
 const EDGE_BYTES = 64 * 1024;
+/** Files start in it, one after the other; what is kept of one is copied. */
+const start = Buffer.allocUnsafeSlow(EDGE_BYTES);
 
 /** `identify`: whether to compute the files' digests too. */
 export function readSkillFiles(
@@ -95,37 +97,37 @@ function readFile(root: string, path: string, bounds: Bounds): ScannedFile {
 
 type Content = Pick<
   ScannedFile,
-  "text" | "isVerbatim" | "digest" | "head" | "tail" | "signature" | "language" | "fault"
+  "text" | "isAscii" | "isVerbatim" | "digest" | "head" | "tail" | "signature" | "language" | "fault"
 >;
 
 function readContent(descriptor: number, path: string, size: number, bounds: Bounds): Content {
   const { limits, bytesLeft, identify } = bounds;
   if (bytesLeft <= 0)
     return { fault: `Not read: the files before it already exceed ${limits.totalBytes} bytes.` };
-  const head = readAt(descriptor, 0, Math.min(size, EDGE_BYTES));
+  const head = readAt(descriptor, 0, start.subarray(0, size));
   const signature = signatureOf(head);
   if (signature !== undefined || !looksLikeText(head)) {
-    const tail = readAt(descriptor, Math.max(0, size - EDGE_BYTES), Math.min(size, EDGE_BYTES));
-    return { head, tail, signature };
+    const tail = readAt(descriptor, Math.max(0, size - EDGE_BYTES), Buffer.alloc(Math.min(size, EDGE_BYTES)));
+    return { head: Buffer.from(head), tail, signature };
   }
   if (size > Math.min(limits.fileBytes, bytesLeft)) {
     return { fault: `Not read as text: it has ${size} bytes; the limit is ${limits.fileBytes} bytes.` };
   }
-  const whole = size <= head.length ? head : readAt(descriptor, 0, size);
-  if (!looksLikeText(whole)) return { head, tail: whole.subarray(-EDGE_BYTES) };
+  const whole = size <= head.length ? head : readAt(descriptor, 0, Buffer.alloc(size));
+  if (whole !== head && !looksLikeText(whole))
+    return { head: Buffer.from(head), tail: whole.subarray(-EDGE_BYTES) };
   const text = decodeText(whole);
   const isVerbatim = !isUtf16(whole) && isUtf8(whole) && !whole.includes(CARRIAGE_RETURN);
   const digest = identify && whole.length === size ? digestBytes(whole) : undefined;
-  return { text, isVerbatim, digest, language: languageOf(path, text) };
+  return { text, isAscii: isAscii(whole), isVerbatim, digest, language: languageOf(path, text) };
 }
 
 const CARRIAGE_RETURN = 0x0d;
 
-function readAt(descriptor: number, position: number, length: number): Buffer {
-  const buffer = Buffer.alloc(length);
+function readAt(descriptor: number, position: number, buffer: Buffer): Buffer {
   let read = 0;
-  while (read < length) {
-    const more = readSync(descriptor, buffer, read, length - read, position + read);
+  while (read < buffer.length) {
+    const more = readSync(descriptor, buffer, read, buffer.length - read, position + read);
     if (more === 0) break;
     read += more;
   }
@@ -151,8 +153,8 @@ function isUtf16(bytes: Buffer): boolean {
 function decodeText(bytes: Buffer): string {
   const text = isUtf16(bytes)
     ? new TextDecoder(bytes[0] === 0xff ? "utf-16le" : "utf-16be").decode(bytes)
-    : bytes.toString("utf8");
-  return text.replace(/\r\n?/g, "\n");
+    : bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
+  return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 }
 
 type BinaryKind =
@@ -208,6 +210,9 @@ const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp, least?: number
   ["database", "a SQLite database", /^SQLite format 3\0/],
 ];
 
+/** All at once: most files are text. The first `^` keeps it from trying every place. */
+const ANY_SIGNATURE = new RegExp(`^(?:${SIGNATURES.map(([, , { source }]) => source).join("|")})`);
+
 export interface Signature {
   readonly kind: BinaryKind;
   /** With its article. */
@@ -216,6 +221,7 @@ export interface Signature {
 
 export function signatureOf(head: Uint8Array): Signature | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
+  if (!ANY_SIGNATURE.test(text)) return undefined;
   const found = SIGNATURES.find(([, , pattern, least = 0]) => text.length >= least && pattern.test(text));
   return found && { kind: found[0], what: found[1] };
 }
@@ -263,7 +269,7 @@ const LANGUAGES: readonly (readonly [CodeLanguage, ending: RegExp, shebang: RegE
 export function languageOf(path: string, text: string): CodeLanguage | undefined {
   const [first = ""] = text.slice(0, 200).split("\n", 1);
   const end = extname(path).toLowerCase();
-  const told = LANGUAGES.find(([, , shebang]) => shebang.test(first));
+  const told = first.startsWith("#!") ? LANGUAGES.find(([, , shebang]) => shebang.test(first)) : undefined;
   return (told ?? LANGUAGES.find(([, ending]) => ending.test(end)))?.[0];
 }
 

@@ -10,7 +10,7 @@ import { parseSkill, readSkill, type SkillCandidate, shorten, validateSkill } fr
 import { digestFiles, type IdentifiedFile, identifyContent, type SkillContent } from "@metier/skills/trust";
 import { analyseCode } from "./code/analyse-code.ts";
 import { findCode } from "./find-code.ts";
-import { loadMarkdown, takeAsProse } from "./markdown.ts";
+import { loadMarkdown, takeAsProse, takePlain } from "./markdown.ts";
 import { isMarkdown, readSkillFiles } from "./read-files.ts";
 import { scanRules } from "./rules.ts";
 import {
@@ -80,15 +80,21 @@ export async function scanSkill(
   if (known) return known;
   const skill = await readScannedSkill(content, { files, unread: skipped }, limits, options);
   const ignored = new Set(options.ignore);
-  const applied = scanRules()
-    .filter(({ id }) => !ignored.has(id))
-    .map((rule) => applyRule(rule, skill, limits));
+  const findings: Finding[] = [];
+  const left: SkippedPart[] = [];
+  for (const rule of scanRules()) {
+    const hits = ignored.has(rule.id) ? [] : [...rule.find(skill)];
+    if (hits.length === 0) continue; // Most rules find nothing in most skills.
+    const applied = listHits(rule, hits, limits);
+    findings.push(...applied.findings);
+    left.push(...applied.left);
+  }
   return {
     name: skill.name,
-    findings: applied.flatMap(({ findings }) => findings).toSorted(compareFindings),
+    findings: findings.sort(compareFindings),
     files: files.length,
     bytes,
-    skipped: [...skill.unread, ...applied.flatMap(({ left }) => left)],
+    skipped: [...skill.unread, ...left],
     ...(digest !== undefined && { digest }),
   };
 }
@@ -187,14 +193,16 @@ async function readDocuments(
   limits: ScanLimits,
 ): Promise<{ readonly documents: readonly ScannedDocument[]; readonly left: readonly SkippedPart[] }> {
   const takeApart = await loadMarkdown(limits);
+  // A paragraph takes at least a character, so these cannot have too many, and nobody needs to count.
+  const isShort = files.reduce((sum, { text = "" }) => sum + text.length + 2, 0) <= limits.blocks;
   const left: SkippedPart[] = [];
   const documents = files.flatMap((file): readonly ScannedDocument[] => {
-    const { path, text, language } = file;
+    const { path, text, isAscii, language } = file;
     if (text === undefined || language !== undefined) return [];
     const isRead = isMarkdown(path) || path === skillFile || PLAIN_TEXT.test(path);
     if (!isRead) return [];
-    const visible = takeOutInvisible(text).text;
-    const parts = takeApart(visible);
+    const visible = isAscii ? text : takeOutInvisible(text).text;
+    const parts = (isShort ? takePlain(visible) : undefined) ?? takeApart(visible);
     const reason = `Read only as prose: the documents have more than ${limits.blocks} paragraphs and list items.`;
     if (parts === undefined) left.push({ path, reason });
     return [{ file: { ...file, text }, parts: parts ?? takeAsProse(visible) }];
@@ -210,13 +218,8 @@ interface AppliedRule {
   readonly left: readonly SkippedPart[];
 }
 
-/** Most rules find nothing in most skills. */
-const NOTHING_APPLIED: AppliedRule = { findings: [], left: [] };
-
 /** For the same thing in one place, and for too many in one file, lists the worst, so that milder ones hide nothing. */
-function applyRule(rule: ScanRule, skill: ScannedSkill, { hitsPerFile }: ScanLimits): AppliedRule {
-  const hits = [...rule.find(skill)];
-  if (hits.length === 0) return NOTHING_APPLIED;
+function listHits(rule: ScanRule, hits: readonly Hit[], { hitsPerFile }: ScanLimits): AppliedRule {
   const found = hits.map((hit) => toFinding(rule, hit)).sort(compareFindings);
   const seen = new Set<string>();
   const unique = found.filter(({ fingerprint, line }) => {

@@ -17,6 +17,8 @@ export interface ScannedFile {
   readonly executable: boolean;
   /** Absent if it is not text, or was not read. */
   readonly text?: string;
+  /** Nothing is hidden in its text, and no letter looks like another. */
+  readonly isAscii?: boolean;
   /** The text is the file, byte for byte. */
   readonly isVerbatim?: boolean;
   /** For the bytes of the text, if the file did not change during reading. */

@@ -68,7 +68,8 @@ describe("nothing is hidden from the rules", () => {
 
 test("a document is taken apart with all lines in their places", async () => {
   const text = "# One\n\nSee `a` and\n\n> ```Bash x\n>   b\n> c\n> ```\n\n<!-- d\ne -->f\n\n## Two\n~~~\ng";
-  expect(await takeApart(text)).toEqual({
+  const parts = await takeApart(text);
+  expect(parts).toEqual({
     blocks: [
       { tag: "bash", text: "  b\nc", firstLine: 6, lead: "one\nSee     and" },
       { tag: "", text: "g", firstLine: 15, lead: "two" },
@@ -85,6 +86,7 @@ test("a document is taken apart with all lines in their places", async () => {
       "      ",
       "     f",
     ].concat(["", "## Two", "   ", " "]),
+    whole: parts.prose.join("\n"),
     headings: [...Array(12).fill("one"), "two", "two", "two"],
   });
 });

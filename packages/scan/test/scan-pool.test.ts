@@ -149,7 +149,7 @@ test("known scans are bounded, and what was asked for last stays", () => {
 /** Of the files that decide what a scan finds. When one of them changes what is found, `RULES_VERSION` is raised as well. */
 const PINNED = {
   version: 2,
-  digest: "sha256:4793a627ea73217e54b3c51eb1e4ebd4ae4c2dd5f37ecb92073c9786a3d50ce2",
+  digest: "sha256:ea7514be9cc8e2a17457da8e992a58317f7c5874415cfaaf70d2bd013cc3ee80",
 };
 
 test("a change of what a scan finds is a new version of the rules", () => {

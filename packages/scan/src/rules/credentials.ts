@@ -165,8 +165,9 @@ const IN_ADDRESS =
 const ASSIGNED =
   /\b[\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|private[_-]?key)[\w-]*["']?\s*[:=]\s*["']([A-Za-z0-9+/_=.-]{20,200})["']/gi;
 
-/** The suffixes of these names. */
+/** The suffixes of these names, and the names. */
 const ASSIGNMENT = /[:=]\s*["'][A-Za-z0-9+/_=.-]{20}/;
+const SECRET_NAME = /key|secret|token|passw/i;
 
 /** Words and repetitions of examples. */
 const EXAMPLE =
@@ -216,9 +217,13 @@ export const SECRET_RULES: RuleTable = {
     explanation:
       "It looks like a secret of an unknown service. Identifiers and digests look the same, so it only deserves a look.",
     help: "If it is a secret, revoke it and declare a variable in `env` instead.",
-    find: (skill) => findText(skill, ASSIGNED, "a value", isRealValue, ASSIGNMENT),
+    find: (skill) => findText(skill, ASSIGNED, "a value", isRealValue, { test: mayAssign }),
   },
 };
+
+function mayAssign(text: string): boolean {
+  return ASSIGNMENT.test(text) && SECRET_NAME.test(text);
+}
 
 function isRealValue(_: string, value: string): boolean {
   return (

@@ -116,6 +116,7 @@ const PLACEHOLDER =
 
 function* findImageAddresses(skill: ScannedSkill): Iterable<Hit> {
   for (const { file, parts } of skill.documents) {
+    if (!parts.whole.includes("![")) continue;
     for (const [index, line] of parts.prose.entries()) {
       if (!line.includes("![")) continue;
       for (const [, address = ""] of line

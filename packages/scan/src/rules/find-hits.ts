@@ -35,9 +35,11 @@ export function remember<Key extends object, Value>(
   key: Key,
   make: () => Value,
 ): Value {
-  const value = known.get(key) ?? make();
-  known.set(key, value);
-  return value;
+  const value = known.get(key);
+  if (value !== undefined) return value;
+  const made = make();
+  known.set(key, made);
+  return made;
 }
 
 /** Files that were read as text. */
@@ -65,7 +67,7 @@ function* readParagraphs(skill: ScannedSkill): Iterable<Paragraph> {
         at + 1 === bodyLine ||
         (at > start && /^\s*(?:[-*+]|\d+[.)]|\||#{1,6})\s/.test(line));
       if (!isEnd) continue;
-      const text = prose.slice(start, at).join("\n").slice(0, MOST_PARAGRAPH);
+      const text = joinLines(prose, start, at).slice(0, MOST_PARAGRAPH);
       const first = start;
       const isWarned = (): boolean =>
         isAboutAttacks(headings[first] ?? "") || isWarning(leadOf(prose, first));
@@ -74,6 +76,11 @@ function* readParagraphs(skill: ScannedSkill): Iterable<Paragraph> {
       start = line?.trim() === "" ? at + 1 : at;
     }
   }
+}
+
+/** Most paragraphs are one line. */
+function joinLines(lines: readonly string[], start: number, end: number): string {
+  return end - start === 1 ? (lines[start] ?? "") : lines.slice(start, end).join("\n");
 }
 
 /** The line that introduces a list or a quotation: `Watch for:`. */
@@ -224,6 +231,7 @@ export const SECRET_PROSE: RegExp =
 
 /** In code order. Every code rule needs them, so they are separated once. */
 export function actsOf(skill: ScannedSkill, ...kinds: readonly ActKind[]): readonly Act[] {
+  if (skill.acts.length === 0) return [];
   const [only, ...others] = kinds;
   if (only === undefined || others.length > 0) return skill.acts.filter(({ kind }) => kinds.includes(kind));
   return remember(sorted, skill, () => Map.groupBy(skill.acts, ({ kind }) => kind)).get(only) ?? [];

@@ -188,7 +188,7 @@ function* findSending(skill: ScannedSkill): Iterable<Hit> {
 /** With code, since the address is often in a command; a list counts as one piece. */
 function* findReportingBack(skill: ScannedSkill): Iterable<Hit> {
   for (const { file, parts } of skill.documents) {
-    if (!ELSEWHERE.test(file.text)) continue;
+    if (!file.text.includes("://") || !ELSEWHERE.test(file.text)) continue;
     for (const { line, text } of textBlocks(file.text)) {
       if (isAboutAttacks(parts.headings[line - 1] ?? "")) continue;
       const signs = countSigns(text);
@@ -264,7 +264,8 @@ const STYLED_AWAY =
   /<(\w{1,20})\b[^>]{0,300}(?:style\s*=\s*["'][^"']{0,300}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?![.\d])|color\s*:\s*(?:white|#fff(?:fff)?|transparent))[^"']{0,300}["']|\shidden\b)[^>]{0,300}>([\s\S]{1,2000}?)<\/\1>/gi;
 
 function* findStyledAway({ file, parts }: ScannedDocument): Iterable<Hit> {
-  const text = parts.prose.join("\n");
+  const text = parts.whole;
+  if (!text.includes("</")) return;
   const placeOf = createLineFinder(text);
   for (const match of text.matchAll(STYLED_AWAY)) {
     const said = match[2] ?? "";

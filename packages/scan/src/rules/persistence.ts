@@ -4,7 +4,7 @@ import { type Act, hasTaint } from "../code/code-part.ts";
 import { type LastingKind, lastingKindOf } from "../code/known-secrets.ts";
 import type { Hit, RuleTable, ScannedSkill } from "../scanned-skill.ts";
 import { actHit, actsOf, hasWord, isDocumented, proseMatches, wholeProse } from "./find-hits.ts";
-import { withWords } from "./prose-words.ts";
+import { mayMatch, withWords } from "./prose-words.ts";
 
 const FETCHES =
   /\b(?:curl|wget)\b[^\n]*\|\s*(?:ba|z)?sh\b|\beval\b.*\b(?:curl|base64)\b|\/dev\/tcp\/|\bnc\s+-/;
@@ -137,7 +137,8 @@ const BEHIND_THE_BACK =
 const NAMED = /(?:AGENTS|CLAUDE|GEMINI|SOUL|MEMORY|HEARTBEAT|instructions)\.md|rules\b|memory/i;
 
 function* findMemoryWrites(skill: ScannedSkill): Iterable<Hit> {
-  if (!NAMED.test(wholeProse(skill).text)) return;
+  const whole = wholeProse(skill);
+  if (!mayMatch(MEMORY_WRITE, whole) || !NAMED.test(whole.text)) return;
   for (const { path, line, seen, around } of proseMatches(skill, MEMORY_WRITE)) {
     if (ASKED.test(seen)) continue;
     yield { path, line, seen, severity: gradeWrite(around) };

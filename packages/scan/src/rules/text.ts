@@ -14,12 +14,6 @@ interface Run {
   readonly characters: readonly string[];
 }
 
-/** Nothing is hidden in it, and no letter looks like another. */
-function isPlain(file: TextFile): boolean {
-  return remember(plain, file, () => /^[\t\n\x20-\x7E]*$/.test(file.text));
-}
-
-const plain = new WeakMap<TextFile, boolean>();
 const runsIn = new WeakMap<TextFile, readonly Run[]>();
 
 /** Adjacent hidden characters. */
@@ -43,7 +37,7 @@ function* findRuns(
   describe: (run: Run) => string,
 ): Iterable<Hit> {
   for (const file of textFiles(skill)) {
-    if (isPlain(file)) continue;
+    if (file.isAscii) continue;
     const placeOf = createLineFinder(file.text);
     for (const run of remember(runsIn, file, () => hiddenRuns(file))) {
       if (!isMeant(run)) continue;
@@ -143,6 +137,7 @@ export const TEXT_RULES: RuleTable = {
     help: "Delete them.",
     *find(skill) {
       for (const { file } of skill.documents) {
+        if (!file.text.includes("\u001B")) continue;
         const placeOf = createLineFinder(file.text);
         for (const match of file.text.matchAll(/\u001B[[\]PX^_][ -~]{0,20}/g)) {
           const seen = match[0].replace("\u001B", "ESC ");
@@ -155,7 +150,7 @@ export const TEXT_RULES: RuleTable = {
 
 function* findLookalikes(skill: ScannedSkill): Iterable<Hit> {
   for (const file of textFiles(skill)) {
-    if (isPlain(file) || !LOOKALIKES.test(file.text)) continue;
+    if (file.isAscii || !LOOKALIKES.test(file.text)) continue;
     const placeOf = createLineFinder(file.text);
     for (const { 0: word, index } of file.text.matchAll(WORD)) {
       if (!isMixed(word)) continue;
@@ -178,6 +173,7 @@ function* findLookalikes(skill: ScannedSkill): Iterable<Hit> {
 
 /** Latin letters around a lookalike, and no other letter of its script: real words of that script have more of them. */
 function isMixed(word: string): boolean {
+  if (!LOOKALIKES.test(word)) return false;
   const letters = [...word].filter((letter) => /\p{L}/u.test(letter));
   const latin = letters.filter(
     (letter) => /\p{Script=Latin}/u.test(letter) && !LOOKALIKES.test(letter),

@@ -7,8 +7,8 @@ import { createVocabulary } from "./number-words.ts";
 import { rankSkills } from "./rank-skills.ts";
 import { readAskedWords, type WeighedQuery, weighQuery, wordsOf } from "./read-query.ts";
 import { openReader } from "./score-skill.ts";
-import { buildSearchArrays, type SearchArrays } from "./search-index.ts";
-import { openDictionary } from "./term-dictionary.ts";
+import { buildSearchArrays, type RankArrays, type SearchArrays } from "./search-index.ts";
+import { openDictionary, type ShapeArrays, sortByShape } from "./term-dictionary.ts";
 import { createTokenStore, type FindDocument } from "./token-store.ts";
 
 /** A skill that matches a query. */
@@ -44,13 +44,23 @@ export function buildFinder(documents: Iterable<FindDocument>): Finder {
     store.add(document);
     skills.push({ name: document.name, location: document.location ?? "" });
   }
-  return finderOver(skills, buildSearchArrays(store.finish(), store.vocabulary.terms));
+  const arrays = buildSearchArrays(store.finish(), store.vocabulary.terms);
+  let shapes: ShapeArrays | undefined;
+  return openFinder(skills, arrays, () => {
+    shapes ??= sortByShape(arrays);
+    return shapes;
+  });
 }
 
 /** The finder over tokenized skills; `skills` are in the order of the tokens. */
 export function finderOver(skills: readonly Found[], arrays: SearchArrays): Finder {
+  return openFinder(skills, arrays, () => arrays);
+}
+
+/** `shapesOfAll` finds similar terms: only a request with an unknown word needs them. */
+function openFinder(skills: readonly Found[], arrays: RankArrays, shapesOfAll: () => ShapeArrays): Finder {
   const reader = openReader(arrays);
-  const dictionary = openDictionary(arrays);
+  const dictionary = openDictionary(arrays, shapesOfAll);
   const want = (query: string): WeighedQuery => weighQuery(readAskedWords(query, dictionary), arrays);
   return {
     size: skills.length,

@@ -3,7 +3,7 @@
  * it occurs: a word becomes a string only the first time.
  */
 import { endianness } from "node:os";
-import type { GrowingNumbers } from "./growing-numbers.ts";
+import { type GrowingNumbers, growingNumbers } from "./growing-numbers.ts";
 import { eachWordSpan, termOf } from "./split-words.ts";
 import { hashOf } from "./term-dictionary.ts";
 
@@ -23,6 +23,16 @@ export function createWordReader(vocabulary: Vocabulary): WordReader {
   let units = new Uint16Array(2 ** 16);
   let bytes = Buffer.from(units.buffer);
   let loaded = "";
+  let into = growingNumbers();
+  let left = 0;
+  // One function for all lines, instead of one for each.
+  const take = (start: number, end: number): void => {
+    if (left === 0) return;
+    const number = spellings.numberOf(loaded, units, start, end);
+    if (number === NOTHING) return;
+    into.push(number);
+    left -= 1;
+  };
   return {
     load(text) {
       loaded = text;
@@ -33,15 +43,10 @@ export function createWordReader(vocabulary: Vocabulary): WordReader {
       bytes.write(text, "utf16le");
       if (endianness() === "BE") bytes.swap16();
     },
-    read(from, to, into, room) {
-      let left = room;
-      eachWordSpan(units, from, to, (start, end) => {
-        if (left === 0) return;
-        const number = spellings.numberOf(loaded, units, start, end);
-        if (number === NOTHING) return;
-        into.push(number);
-        left -= 1;
-      });
+    read(from, to, target, room) {
+      into = target;
+      left = room;
+      eachWordSpan(units, from, to, take);
       return left;
     },
   };
@@ -54,48 +59,44 @@ interface Spellings {
   numberOf(text: string, units: Uint16Array, start: number, end: number): number;
 }
 
+/** Numbers per slot: a hash, where the spelling's units end (0 if the slot is empty), their count, the term's number. */
+const SLOT = 4;
+
 /** A hash table over the concatenated units of all spellings. */
 function createSpellings(vocabulary: Vocabulary): Spellings {
   let pool = new Uint16Array(2 ** 16);
-  /** By spelling: where its units end, and its term's number. The first one is unused. */
-  let ends = new Uint32Array(FIRST_SPELLINGS);
-  let numbers = new Uint32Array(FIRST_SPELLINGS);
-  let count = 1;
-  /** Two per slot: a hash and its spelling, 0 if empty. Twice as many slots as possible spellings. */
-  let slots = new Uint32Array(FIRST_SPELLINGS * 4);
+  let poolEnd = 0;
+  let count = 0;
+  /** At most three quarters of them are used. */
+  let slots = new Uint32Array(FIRST_SPELLINGS * 2 * SLOT);
 
-  const isSpelling = (spelling: number, units: Uint16Array, start: number, end: number): boolean => {
-    const from = ends[spelling - 1] ?? 0;
-    const length = end - start;
-    if ((ends[spelling] ?? 0) - from !== length) return false;
-    for (let at = 0; at < length; at++) if (pool[from + at] !== units[start + at]) return false;
-    return true;
-  };
   const enlarge = (): void => {
     const old = slots;
     slots = new Uint32Array(old.length * 2);
-    for (let slot = 0; slot < old.length; slot += 2) {
-      if (old[slot + 1] !== 0) fillSlot(slots, old[slot] ?? 0, old[slot + 1] ?? 0);
+    for (let slot = 0; slot < old.length; slot += SLOT) {
+      if (old[slot + 1] === 0) continue;
+      const free = freeSlot(slots, old[slot] ?? 0);
+      for (let at = 0; at < SLOT; at++) slots[free + at] = old[slot + at] ?? 0;
     }
-    ends = enlarged(ends);
-    numbers = enlarged(numbers);
   };
   const add = (text: string, units: Uint16Array, start: number, end: number, hash: number): number => {
-    const from = ends[count - 1] ?? 0;
     const length = end - start;
-    if (from + length > pool.length) {
+    if (poolEnd + length > pool.length) {
       const larger = new Uint16Array(pool.length * 2);
       larger.set(pool);
       pool = larger;
     }
-    for (let at = 0; at < length; at++) pool[from + at] = units[start + at] ?? 0;
-    const term = termOf(cutWord(text, units, start, end));
-    const number = term === undefined ? NOTHING : vocabulary.add(term);
-    if (count === ends.length) enlarge();
-    fillSlot(slots, hash, count);
-    ends[count] = from + length;
-    numbers[count] = number;
-    count += 1;
+    for (let at = 0; at < length; at++) pool[poolEnd + at] = units[start + at] ?? 0;
+    poolEnd += length;
+    const word = cutWord(text, units, start, end);
+    const term = termOf(word);
+    const number = term === undefined ? NOTHING : vocabulary.add(term, term === word ? hash : hashOf(term));
+    if (++count * 4 * SLOT > slots.length * 3) enlarge();
+    const slot = freeSlot(slots, hash);
+    slots[slot] = hash;
+    slots[slot + 1] = poolEnd;
+    slots[slot + 2] = length;
+    slots[slot + 3] = number;
     return number;
   };
 
@@ -104,10 +105,12 @@ function createSpellings(vocabulary: Vocabulary): Spellings {
       let hash = 0x811c9dc5;
       for (let at = start; at < end; at++) hash = Math.imul(hash ^ (units[at] ?? 0), 0x01000193);
       hash = (hash ^ (hash >>> 15)) >>> 0;
-      const mask = slots.length - 1;
-      for (let slot = (hash * 2) & mask; slots[slot + 1] !== 0; slot = (slot + 2) & mask) {
-        const spelling = slots[slot + 1] ?? 0;
-        if (slots[slot] === hash && isSpelling(spelling, units, start, end)) return numbers[spelling] ?? 0;
+      const table = slots;
+      const mask = table.length - 1;
+      const length = end - start;
+      for (let slot = Math.imul(hash, SLOT) & mask; table[slot + 1] !== 0; slot = (slot + SLOT) & mask) {
+        if (table[slot] !== hash || table[slot + 2] !== length) continue;
+        if (isSame(pool, (table[slot + 1] ?? 0) - length, units, start, length)) return table[slot + 3] ?? 0;
       }
       return add(text, units, start, end, hash);
     },
@@ -122,18 +125,16 @@ function cutWord(text: string, units: Uint16Array, start: number, end: number): 
   return String.fromCharCode(...units.subarray(start, end));
 }
 
-function fillSlot(slots: Uint32Array, hash: number, spelling: number): void {
-  const mask = slots.length - 1;
-  let slot = (hash * 2) & mask;
-  while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
-  slots[slot] = hash;
-  slots[slot + 1] = spelling;
+function isSame(a: Uint16Array, atA: number, b: Uint16Array, atB: number, length: number): boolean {
+  for (let at = 0; at < length; at++) if (a[atA + at] !== b[atB + at]) return false;
+  return true;
 }
 
-function enlarged(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(numbers.length * 2);
-  larger.set(numbers);
-  return larger;
+function freeSlot(slots: Uint32Array, hash: number): number {
+  const mask = slots.length - 1;
+  let slot = Math.imul(hash, SLOT) & mask;
+  while (slots[slot + 1] !== 0) slot = (slot + SLOT) & mask;
+  return slot;
 }
 
 /** The terms of an index under construction, and their numbers. */
@@ -142,17 +143,19 @@ export interface Vocabulary {
   readonly terms: readonly string[];
   /** The number of a term; -1 if there is none. */
   numberOf(term: string): number;
-  /** The number of a term; a new one gets it now. */
-  add(term: string): number;
+  /** The number of a term; a new one gets it now. `hash`: `hashOf` the term, if known. */
+  add(term: string, hash?: number): number;
 }
 
 export function createVocabulary(known: readonly string[] = []): Vocabulary {
   const terms = [...known];
+  const hashes = growingNumbers();
+  for (const term of known) hashes.push(hashOf(term));
   /** A number plus one, 0 if empty; at most half of them are used. */
   let slots = new Uint32Array(0);
-  const slotOf = (term: string): number => {
+  const slotOf = (term: string, hash: number): number => {
     const mask = slots.length - 1;
-    let slot = hashOf(term) & mask;
+    let slot = hash & mask;
     for (let taken = slots[slot] ?? 0; taken !== 0 && terms[taken - 1] !== term; taken = slots[slot] ?? 0) {
       slot = (slot + 1) & mask;
     }
@@ -160,17 +163,24 @@ export function createVocabulary(known: readonly string[] = []): Vocabulary {
   };
   const enlarge = (room: number): void => {
     slots = new Uint32Array(2 ** Math.ceil(Math.log2(room)));
-    for (let number = 0; number < terms.length; number++) slots[slotOf(terms[number] ?? "")] = number + 1;
+    const mask = slots.length - 1;
+    const known = hashes.view();
+    for (let number = 0; number < known.length; number++) {
+      let slot = (known[number] ?? 0) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = number + 1;
+    }
   };
   enlarge(Math.max(FIRST_SPELLINGS, known.length) * 4);
-  const add = (term: string): number => {
-    const slot = slotOf(term);
+  const add = (term: string, hash = hashOf(term)): number => {
+    const slot = slotOf(term, hash);
     const taken = slots[slot] ?? 0;
     if (taken !== 0) return taken - 1;
     slots[slot] = terms.push(term);
+    hashes.push(hash);
     const number = terms.length - 1;
     if (terms.length * 2 > slots.length) enlarge(slots.length * 2);
     return number;
   };
-  return { terms, numberOf: (term) => (slots[slotOf(term)] ?? 0) - 1, add };
+  return { terms, numberOf: (term) => (slots[slotOf(term, hashOf(term))] ?? 0) - 1, add };
 }

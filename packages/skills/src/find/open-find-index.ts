@@ -156,7 +156,7 @@ async function collect(
 
 function termsOf(old: IndexContent | undefined): readonly string[] {
   if (old === undefined) return [];
-  const { size, textOf } = openDictionary(old.arrays);
+  const { size, textOf } = openDictionary(old.arrays, () => old.arrays);
   return Array.from({ length: size }, (_, term) => textOf(term));
 }
 

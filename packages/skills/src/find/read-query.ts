@@ -1,5 +1,5 @@
 /** Converts a request to what is searched: terms in the index, candidates for misspelled words, and pairs. */
-import type { SearchArrays } from "./search-index.ts";
+import type { RankArrays } from "./search-index.ts";
 import { eachWord, foldWord, splitCompound, termOf } from "./split-words.ts";
 import { indexOf, type TermDictionary } from "./term-dictionary.ts";
 import { PARTS } from "./token-store.ts";
@@ -85,7 +85,7 @@ export interface WeighedQuery {
 }
 
 /** What is searched, and its weight by how many skills have it. */
-export function weighQuery(asked: readonly Asked[], arrays: SearchArrays): WeighedQuery {
+export function weighQuery(asked: readonly Asked[], arrays: RankArrays): WeighedQuery {
   const { lengths, postingStarts } = arrays;
   const skills = lengths.length / PARTS.length;
   const terms: WantedTerm[] = [];
@@ -111,7 +111,7 @@ function rarityOf(count: number, skills: number): number {
 
 /** One if unknown: if no skill has the pair, it counts nowhere. */
 function pairCount(
-  { pairStarts, pairSeconds, pairCounts }: SearchArrays,
+  { pairStarts, pairSeconds, pairCounts }: RankArrays,
   first: number,
   second: number,
 ): number {

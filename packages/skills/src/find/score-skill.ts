@@ -3,12 +3,12 @@
  * all parts together, which saturate. Two terms that are adjacent in both the query and the skill also count as a term.
  */
 import type { WeighedQuery } from "./read-query.ts";
-import { SATURATION, type SearchArrays, weighParts } from "./search-index.ts";
+import { type RankArrays, SATURATION, weighParts } from "./search-index.ts";
 import { PARTS } from "./token-store.ts";
 
 /** Reads the tokens of one skill after another. */
 export interface SkillReader {
-  readonly arrays: SearchArrays;
+  readonly arrays: RankArrays;
   readonly skills: number;
   /** For each skill where its tokens start. */
   readonly tokenStarts: Uint32Array;
@@ -19,7 +19,7 @@ export interface SkillReader {
   readonly bounds: Float32Array;
 }
 
-export function openReader(arrays: SearchArrays): SkillReader {
+export function openReader(arrays: RankArrays): SkillReader {
   const { lengths, starts } = arrays;
   const skills = lengths.length / PARTS.length;
   const tokenStarts = new Uint32Array(skills + 1);

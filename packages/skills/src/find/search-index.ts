@@ -4,10 +4,13 @@
  */
 import { countPairs } from "./count-pairs.ts";
 import { growingNumbers } from "./growing-numbers.ts";
-import { ascends, type DictionaryArrays, isDictionary, packDictionary } from "./term-dictionary.ts";
+import { ascends, isDictionary, packTerms, type ShapeArrays, type TermArrays } from "./term-dictionary.ts";
 import { PARTS, type Tokens } from "./token-store.ts";
 
-export interface SearchArrays extends Tokens, DictionaryArrays {
+export interface SearchArrays extends RankArrays, ShapeArrays {}
+
+/** What a search reads if it knows all words. */
+export interface RankArrays extends Tokens, TermArrays {
   /** For each term its skills, ascending: a skill's number, with the term's weight there in the low bits. */
   readonly postings: Uint32Array;
   /**
@@ -47,10 +50,10 @@ export function impactBits(skills: number): number {
 }
 
 /** `terms` by number; every term occurs in a skill. */
-export function buildSearchArrays(tokens: Tokens, terms: readonly string[]): SearchArrays {
+export function buildSearchArrays(tokens: Tokens, terms: readonly string[]): RankArrays {
   return {
     ...tokens,
-    ...packDictionary(terms),
+    ...packTerms(terms),
     ...buildPostings(tokens, terms.length),
     ...countPairs(tokens, terms.length),
   };

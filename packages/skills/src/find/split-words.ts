@@ -48,7 +48,7 @@ export function eachWordSpan(
 export function termOf(word: string): string | undefined {
   const isPlain = isLowerEnglish(word);
   const folded = isPlain ? word : foldWord(word);
-  if (folded.length <= LONGEST_STOP_WORD && STOP_WORDS.has(folded)) return undefined;
+  if (STOP_MARKS[stopMark(folded)] === 1 && STOP_WORDS.has(folded)) return undefined;
   return isPlain ? stemLetters(folded) : stemEnglish(folded);
 }
 
@@ -115,7 +115,13 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   other not no just also s t d ll re ve m don`.split(/\s+/),
 );
 
-const LONGEST_STOP_WORD = Math.max(...Array.from(STOP_WORDS, ({ length }) => length));
+/** By ends and length: V8 stores every text that a `Set` or `Map` is asked for, so they are asked rarely. */
+const STOP_MARKS = new Uint8Array(2 ** 12);
+for (const word of STOP_WORDS) STOP_MARKS[stopMark(word)] = 1;
+
+function stopMark(word: string): number {
+  return ((word.charCodeAt(0) << 7) ^ (lastOf(word) << 3) ^ word.length) & 0xfff;
+}
 
 const VOWEL = /[aeiouy]/;
 const DOUBLE = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
@@ -135,16 +141,16 @@ const KEPT_AFTER_PLURAL = "inning outing canning herring earring proceed exceed 
 
 type Ending = readonly [ending: string, replacement: string];
 
-/** By their last letter, in order: only those that end like the word are tried. */
-type Endings = ReadonlyMap<string, readonly Ending[]>;
+/** By the unit of their last letter, in order: only those that end like the word are tried. */
+type Endings = readonly (readonly Ending[])[];
 
 /** Built when the first word is stemmed: most commands never search. */
 let tables: ReturnType<typeof readTables> | undefined;
 
 function readTables() {
   return {
-    irregular: new Map(readPairs(IRREGULAR)),
-    kept: new Set(KEPT_AFTER_PLURAL.split(" ")),
+    irregular: readEndings(IRREGULAR),
+    kept: KEPT_AFTER_PLURAL.split(" "),
     step2: readEndings(STEP_2),
     step3: readEndings(STEP_3),
     step4: readEndings(STEP_4),
@@ -159,11 +165,14 @@ function readPairs(text: string): readonly Ending[] {
 }
 
 function readEndings(text: string): Endings {
-  return Map.groupBy(readPairs(text), ([ending]) => ending.slice(-1));
+  const endings = Array.from({ length: LAST_LETTER + 1 }, (): Ending[] => []);
+  for (const pair of readPairs(text)) endings[lastOf(pair[0])]?.push(pair);
+  return endings;
 }
 
 function findEnding(word: string, endings: Endings): Ending | undefined {
-  return endings.get(word.charAt(word.length - 1))?.find(([ending]) => word.endsWith(ending));
+  for (const pair of endings[lastOf(word)] ?? []) if (word.endsWith(pair[0])) return pair;
+  return undefined;
 }
 
 /**
@@ -177,14 +186,13 @@ export function stemEnglish(word: string): string {
 function stemLetters(word: string): string {
   if (word.length < 3) return word;
   tables ??= readTables();
-  const irregular = tables.irregular.get(word);
-  if (irregular !== undefined) return irregular;
+  for (const [whole, stem] of tables.irregular[lastOf(word)] ?? []) if (whole === word) return stem;
   // A consonant `y` is written `Y` until the end.
   const hasY = word.includes("y");
   const marked = hasY ? word.replace(/^y|(?<=[aeiouy])y/g, "Y") : word;
   const [r1, r2] = findRegions(marked);
   let stem = cutPlural(marked);
-  if (tables.kept.has(stem)) return stem;
+  if ((lastOf(stem) === G || lastOf(stem) === D) && tables.kept.includes(stem)) return stem;
   stem = cutPast(stem, r1);
   if (hasY && /[yY]$/.test(stem) && stem.length > 2 && !VOWEL.test(stem.charAt(stem.length - 2))) {
     stem = `${stem.slice(0, -1)}i`;
@@ -198,7 +206,9 @@ function stemLetters(word: string): string {
 
 /** Where the regions for removing suffixes start: after the first consonant that follows a vowel, and again. */
 function findRegions(word: string): readonly [number, number] {
-  const prefix = PREFIXES.find((one) => word.startsWith(one));
+  const first = word.charCodeAt(0);
+  const isCandidate = first === G || first === C || first === A;
+  const prefix = isCandidate ? PREFIXES.find((one) => word.startsWith(one)) : undefined;
   const r1 = prefix?.length ?? regionAfter(word, 0);
   return [r1, regionAfter(word, r1)];
 }
@@ -210,7 +220,7 @@ function regionAfter(word: string, from: number): number {
   return word.length;
 }
 
-const [A, E, I, O, U, Y, D, G, S] = Array.from("aeiouydgs", (letter) => letter.charCodeAt(0));
+const [A, E, I, O, U, Y, C, D, G, N, S] = Array.from("aeiouycdgns", (letter) => letter.charCodeAt(0));
 
 function isVowel(unit: number): boolean {
   return unit === E || unit === A || unit === I || unit === O || unit === U || unit === Y;
@@ -247,6 +257,7 @@ function cutPast(word: string, r1: number): string {
 function replaceLong(word: string, r1: number, endings: Endings): string {
   const found = findEnding(word, endings);
   if (found) return replaceEnding(word, found, r1);
+  if (lastOf(word) !== I) return word;
   if (word.endsWith("ogi")) return word.endsWith("logi") ? replaceEnding(word, ["ogi", "og"], r1) : word;
   return /[cdeghkmnrt]li$/.test(word) ? replaceEnding(word, ["li", ""], r1) : word;
 }
@@ -260,7 +271,7 @@ function replaceMiddle(word: string, r1: number, r2: number, endings: Endings): 
 function cutShort(word: string, r2: number, endings: Endings): string {
   const found = findEnding(word, endings);
   if (found) return replaceEnding(word, found, r2);
-  return /[st]ion$/.test(word) ? replaceEnding(word, ["ion", ""], r2) : word;
+  return lastOf(word) === N && /[st]ion$/.test(word) ? replaceEnding(word, ["ion", ""], r2) : word;
 }
 
 function cutLast(word: string, r1: number, r2: number): string {

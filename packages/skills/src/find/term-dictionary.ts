@@ -14,14 +14,18 @@ export interface TermDictionary {
   near(word: string): readonly number[];
 }
 
-/** What a dictionary is made of, in memory and on disk. */
-export interface DictionaryArrays {
+/** What finds a term by its text. */
+export interface TermArrays {
   /** The UTF-16 units of all terms, concatenated. */
   readonly units: Uint16Array;
   /** For each term where its units start, and finally where the last one's end. */
   readonly starts: Uint32Array;
   /** A hash table with a power of two slots: a term's number plus one, or 0 if empty. */
   readonly slots: Uint32Array;
+}
+
+/** What finds similar terms. */
+export interface ShapeArrays {
   /** All terms twice, those of one shape adjacent. */
   readonly byShape: Uint32Array;
   /** The occurring shapes, ascending. Two may collide: they only say where to look. */
@@ -29,6 +33,9 @@ export interface DictionaryArrays {
   /** For each shape where its terms start in `byShape`, and finally their number. */
   readonly shapeStarts: Uint32Array;
 }
+
+/** What a dictionary is made of, in memory and on disk. */
+interface DictionaryArrays extends TermArrays, ShapeArrays {}
 
 /** Shorter words, and those with a digit, never count as a misspelling. */
 const MIN_LENGTH = 4;
@@ -41,18 +48,22 @@ const LONG = 8;
  * at most two letters, so the first two or the last one are the same, and in long words the first or last three. So a
  * term has two shapes; `length` is the intended term's.
  */
-function shapesOf(word: string, length: number): readonly [number, number] {
+function shapesOf(units: Uint16Array, from: number, to: number, length: number): readonly [number, number] {
   const isLong = length >= LONG;
+  const unitAt = (at: number): number => (at >= from && at < to ? (units[at] ?? 0) : 0);
   let begin = Math.imul(length, 0x85ebca6b);
-  let end = Math.imul(begin ^ word.charCodeAt(0), 0xc2b2ae35);
-  for (let at = 0; at < (isLong ? 3 : 2); at++) begin = Math.imul(begin ^ word.charCodeAt(at), 0x9e3779b1);
-  for (let at = 1; at <= (isLong ? 3 : 1); at++) {
-    end = Math.imul(end ^ word.charCodeAt(word.length - at), 0x27d4eb2f);
-  }
+  let end = Math.imul(begin ^ unitAt(from), 0xc2b2ae35);
+  for (let at = 0; at < (isLong ? 3 : 2); at++) begin = Math.imul(begin ^ unitAt(from + at), 0x9e3779b1);
+  for (let at = 1; at <= (isLong ? 3 : 1); at++) end = Math.imul(end ^ unitAt(to - at), 0x27d4eb2f);
   return [begin >>> 0, end >>> 0];
 }
 
 export function packDictionary(terms: readonly string[]): DictionaryArrays {
+  const packed = packTerms(terms);
+  return { ...packed, ...sortByShape(packed) };
+}
+
+export function packTerms(terms: readonly string[]): TermArrays {
   const starts = new Uint32Array(terms.length + 1);
   for (let number = 0; number < terms.length; number++) {
     starts[number + 1] = (starts[number] ?? 0) + (terms[number] ?? "").length;
@@ -67,14 +78,15 @@ export function packDictionary(terms: readonly string[]): DictionaryArrays {
     while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
     slots[slot] = number + 1;
   }
-  return { units, starts, slots, ...sortByShape(terms) };
+  return { units, starts, slots };
 }
 
-function sortByShape(terms: readonly string[]): Pick<DictionaryArrays, "byShape" | "shapes" | "shapeStarts"> {
-  const termShapes = new Uint32Array(terms.length * 2);
-  for (let number = 0; number < terms.length; number++) {
-    const term = terms[number] ?? "";
-    const [one, other] = shapesOf(term, term.length);
+export function sortByShape({ units, starts }: TermArrays): ShapeArrays {
+  const size = starts.length - 1;
+  const termShapes = new Uint32Array(size * 2);
+  for (let number = 0; number < size; number++) {
+    const [from, to] = [starts[number] ?? 0, starts[number + 1] ?? 0];
+    const [one, other] = shapesOf(units, from, to, to - from);
     termShapes[number * 2] = one;
     termShapes[number * 2 + 1] = other;
   }
@@ -146,7 +158,8 @@ export function ascends(starts: Uint32Array, end: number): boolean {
   return true;
 }
 
-export function openDictionary(arrays: DictionaryArrays): TermDictionary {
+/** `shapesOfAll` is called for a word that is not there. */
+export function openDictionary(arrays: TermArrays, shapesOfAll: () => ShapeArrays): TermDictionary {
   const { units, starts, slots } = arrays;
   const textOf = (term: number): string =>
     String.fromCharCode(...units.subarray(starts[term] ?? 0, starts[term + 1] ?? 0));
@@ -163,7 +176,10 @@ export function openDictionary(arrays: DictionaryArrays): TermDictionary {
     },
     near(word) {
       if (word.length < MIN_LENGTH || /\d/.test(word)) return [];
-      const found = nearNumbers(arrays, word).map((number) => ({ number, text: textOf(number) }));
+      const found = nearNumbers(arrays, shapesOfAll(), word).map((number) => ({
+        number,
+        text: textOf(number),
+      }));
       return found.sort((a, b) => compareText(a.text, b.text)).map(({ number }) => number);
     },
   };
@@ -176,7 +192,7 @@ export function hashOf(term: string): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-function isTerm({ units, starts }: DictionaryArrays, number: number, term: string): boolean {
+function isTerm({ units, starts }: TermArrays, number: number, term: string): boolean {
   const start = starts[number] ?? 0;
   if ((starts[number + 1] ?? 0) - start !== term.length) return false;
   for (let at = 0; at < term.length; at++) {
@@ -185,11 +201,12 @@ function isTerm({ units, starts }: DictionaryArrays, number: number, term: strin
   return true;
 }
 
-function nearNumbers({ units, starts, byShape, shapes, shapeStarts }: DictionaryArrays, word: string) {
+function nearNumbers({ units, starts }: TermArrays, shaped: ShapeArrays, word: string): readonly number[] {
+  const { byShape, shapes, shapeStarts } = shaped;
   const wanted = Uint16Array.from({ length: word.length }, (_, at) => word.charCodeAt(at));
   const found = new Set<number>();
   const lengths = [word.length - 1, word.length, word.length + 1];
-  for (const shape of lengths.flatMap((length) => shapesOf(word, length))) {
+  for (const shape of lengths.flatMap((length) => shapesOf(wanted, 0, word.length, length))) {
     const place = indexOf(shapes, shape);
     if (place < 0) continue;
     const end = shapeStarts[place + 1] ?? 0;

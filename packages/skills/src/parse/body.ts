@@ -6,12 +6,15 @@ export type BodyPiece =
   | { readonly kind: "command"; readonly text: string; readonly command: string };
 
 const COMMAND = /(?<=^|\s)!`(?<inline>[^`\n]+)`|^```!(?:[ \t]*\n)(?<block>(?:(?!^```).*\n)*)^```[ \t]*$/gm;
+/** Every command has one of them, and most bodies have none. */
+const MARKS = ["!`", "```!"];
 
 /**
  * Commands are written as !`git status`, or as a code block that starts with ```!. `invoke` decides whether and how
  * they run.
  */
 export function findCommands(body: string): readonly BodyPiece[] {
+  if (!MARKS.some((mark) => body.includes(mark))) return [{ kind: "text", text: body }];
   const pieces: BodyPiece[] = [];
   let end = 0;
   for (const match of body.matchAll(COMMAND)) {

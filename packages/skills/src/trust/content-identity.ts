@@ -103,21 +103,19 @@ function identifyListing(
  * byte, the file's 32-byte SHA-256.
  */
 export function digestFiles(files: readonly IdentifiedFile[]): string {
-  const hash = createHash("sha256");
+  // With room for the numbers and, per byte of a digest, two digits.
+  const room = files.reduce((sum, { path, digest }) => sum + 13 + Buffer.byteLength(path) + digest.length, 0);
+  const list = Buffer.alloc(room);
+  let at = 0;
   for (const file of files) {
-    const path = Buffer.from(file.path);
-    const head = Buffer.alloc(4);
-    head.writeUInt32BE(path.length);
-    const tail = Buffer.alloc(9);
-    tail.writeBigUInt64BE(BigInt(file.size));
-    tail.writeUInt8(modeByte(file), 8);
-    hash
-      .update(head)
-      .update(path)
-      .update(tail)
-      .update(Buffer.from(file.digest.slice("sha256:".length), "hex"));
+    const length = list.write(file.path, at + 4);
+    list.writeUInt32BE(length, at);
+    at += 4 + length;
+    list.writeBigUInt64BE(BigInt(file.size), at);
+    list.writeUInt8(modeByte(file), at + 8);
+    at += 9 + list.write(file.digest.slice("sha256:".length), at + 9, "hex");
   }
-  return `sha256:${hash.digest("hex")}`;
+  return digestBytes(list.subarray(0, at));
 }
 
 /**
