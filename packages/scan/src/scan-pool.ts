@@ -52,8 +52,8 @@ export interface ScanPool {
 /** Starting a thread takes as long as scanning this many skills. */
 const WORTH_A_THREAD = 24;
 const MOST_THREADS = 3;
-/** How many go to the threads together, to save messages. */
-const BATCH = 32;
+/** How many go to the threads together, to save messages; fewer when this thread's turn ends. */
+const BATCH = 8;
 /** How many this thread scans between two checks for the others' answers. */
 const TURN = 8;
 
@@ -81,8 +81,7 @@ export function openScanPool(options: ScanSkillOptions = {}, cacheFolder?: strin
   };
   const send = (): void => {
     if (sent === jobs.length || !threads) return;
-    const batch = jobs.slice(sent);
-    for (const { worker } of threads) worker.postMessage(batch);
+    for (const { worker } of threads) worker.postMessage(jobs.slice(sent));
     sent = jobs.length;
   };
   const scanHere = async (index: number): Promise<void> => {
@@ -95,13 +94,15 @@ export function openScanPool(options: ScanSkillOptions = {}, cacheFolder?: strin
       jobs.push(job);
       if (jobs.length >= WORTH_A_THREAD) warm();
       if (jobs.length - sent >= BATCH) send();
+      else if (jobs.length - sent === 1) queueMicrotask(send);
     },
     warm,
     async finish(onSkill) {
       const total = jobs.length;
       tell = startTelling(done, total, onSkill);
       send();
-      for (let index = take(next, total), turn = 0; index !== undefined; index = take(next, total)) {
+      const first = takeFirst(next, total, threads?.length ?? 0);
+      for (let index = first, turn = 0; index !== undefined; index = take(next, total)) {
         await scanHere(index);
         if (threads?.length && ++turn % TURN === 0) await setImmediate();
       }
@@ -159,6 +160,12 @@ export function take(next: Int32Array<SharedArrayBuffer>, known: number): number
     index = seen;
   }
   return undefined;
+}
+
+/** `undefined` also if the threads are faster with the few that are left than this one is with loading the grammars. */
+function takeFirst(next: Int32Array<SharedArrayBuffer>, known: number, threads: number): number | undefined {
+  const left = known - Atomics.load(next, 0);
+  return threads === 0 || left >= WORTH_A_THREAD ? take(next, known) : undefined;
 }
 
 interface ScanThread {
