@@ -1,14 +1,14 @@
 /**
- * Compiles functions that every reading command calls together with their file. V8 compiles a function on its first
- * call, but Node's compile cache is written before that, so each start compiled hundreds of them again: a quarter of
- * its time. A function in parentheses is compiled at once and cached. Running the commands shows which functions those
- * are.
+ * Compiles functions that reading commands and an installation call together with their file. V8 compiles a function
+ * on its first call, but Node's compile cache is written before that, so each start compiled hundreds of them again: a
+ * quarter of its time. A function in parentheses is compiled at once and cached. Running the commands shows which
+ * functions those are.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ROOT } from "../setup/repository.mjs";
 
 const PINNED_NODE = join(ROOT, "node_modules/.bin/node");
@@ -21,6 +21,18 @@ const COMMANDS = [
   ["show", "skill-1"],
   ["find", "review", "invoices"],
 ];
+/** Not `--all`: the thread that scans would be another one, whose functions are not seen. */
+const INSTALL = ["--skill", "new-*", "--yes", "--agent", "claude-code"];
+/** Too few for another thread. */
+const NEW_SKILLS = 12;
+/** What a scan parses. */
+const SCRIPTS = {
+  "scripts/fetch.py":
+    "import json\n\ndef load(path):\n    with open(path) as file:\n        return json.load(file)\n",
+  "scripts/build.sh": '#!/bin/sh\nset -e\nfor name in *.md; do\n  echo "$name"\ndone\n',
+  "scripts/check.js": "export function check(text) {\n  return text.trim() !== '';\n}\n",
+  "references/guide.md": "# Guide\n\nSee [the script](../scripts/fetch.py).\n",
+};
 /** Enough skills to be stored in an index. */
 const SKILLS = 40;
 const FRONTMATTER = [
@@ -33,15 +45,43 @@ const FRONTMATTER = [
 export function makeProject() {
   const folder = mkdtempSync(join(tmpdir(), "metier-build-"));
   for (let number = 0; number < SKILLS; number++) {
-    const skill = join(folder, "project", ".claude", "skills", `skill-${number}`);
-    mkdirSync(skill, { recursive: true });
-    const fields = FRONTMATTER[number % FRONTMATTER.length];
-    writeFileSync(
-      join(skill, "SKILL.md"),
-      `---\nname: skill-${number}\n${fields}\n---\n\n# How\n\nRead it.\n`,
-    );
+    writeSkill(join(folder, "project", ".claude", "skills"), `skill-${number}`, number);
   }
+  const source = sourceIn(folder);
+  for (let number = 0; number < NEW_SKILLS; number++) {
+    const skill = writeSkill(source, `new-${number}`, number);
+    for (const [path, text] of Object.entries(SCRIPTS)) {
+      mkdirSync(dirname(join(skill, path)), { recursive: true });
+      writeFileSync(join(skill, path), text);
+    }
+  }
+  runGit(source, "init", "--quiet");
+  runGit(source, "add", "--all");
+  runGit(source, "commit", "--quiet", "--message", "skills");
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** @param {string} project */
+function sourceIn(project) {
+  return join(project, "source");
+}
+
+/** @param {string} folder @param {string} name @param {number} number @returns {string} its folder */
+function writeSkill(folder, name, number) {
+  const skill = join(folder, name);
+  mkdirSync(skill, { recursive: true });
+  const fields = FRONTMATTER[number % FRONTMATTER.length];
+  const body = "# How\n\nRead it, then run `scripts/fetch.py`.\n\n```sh\nls -l\n```\n";
+  writeFileSync(join(skill, "SKILL.md"), `---\nname: ${name}\n${fields}\n---\n\n${body}`);
+  return skill;
+}
+
+/** Without the user's settings. @param {string} cwd @param {readonly string[]} args */
+function runGit(cwd, ...args) {
+  const author = ["-c", "user.name=Build", "-c", "user.email=build@example.com"];
+  const env = { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: "1" };
+  const { status, stderr } = spawnSync("git", [...author, ...args], { cwd, env, encoding: "utf8" });
+  if (status !== 0) throw new Error(`\`git ${args.join(" ")}\` ended with ${status}: ${stderr}`);
 }
 
 /**
@@ -53,7 +93,8 @@ export function findCalled(built, project) {
   /** @type {Map<string, Set<string>>} */
   const called = new Map();
   const node = existsSync(PINNED_NODE) ? PINNED_NODE : process.execPath;
-  for (const command of COMMANDS) {
+  const install = ["install", pathToFileURL(sourceIn(project)).href, ...INSTALL];
+  for (const command of [...COMMANDS, install]) {
     const log = join(project, "functions.log");
     const flags = ["--log-function-events", "--no-logfile-per-isolate", `--logfile=${log}`];
     const { status, stderr } = spawnSync(node, [...flags, join(built, "cli/main.js"), ...command], {

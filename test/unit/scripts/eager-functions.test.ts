@@ -1,4 +1,4 @@
-/** Which functions the build has compiled with their file: those that reading commands call, and they still do what they did. */
+/** Which functions the build has compiled with their file: those that reading commands and an installation call, and they still do what they did. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -48,7 +48,16 @@ test("a built program has them", () => {
     .join("\n");
   const isCompiledAtOnce = (name: string): boolean =>
     new RegExp(`\\b${name}=\\((?:async )?function`).test(code);
-  const names = ["readRoot", "placeSkills", "parseSimpleYaml", "validateSkill", "openFindIndex"];
+  const names = [
+    "readRoot",
+    "placeSkills",
+    "parseSimpleYaml",
+    "validateSkill",
+    "openFindIndex",
+    "fetchGit",
+    "placeAllInStore",
+    "scanSkill",
+  ];
   expect(names.filter((name) => !isCompiledAtOnce(name))).toEqual([]);
   expect(code.includes("__compiledAtOnce")).toBe(false);
 });
