@@ -55,9 +55,13 @@ export function makeProject() {
       writeFileSync(join(skill, path), text);
     }
   }
-  runGit(source, "init", "--quiet");
-  runGit(source, "add", "--all");
-  runGit(source, "commit", "--quiet", "--message", "skills");
+  const steps = [
+    ["init", "--quiet"],
+    ["add", "--all"],
+    ["commit", "--quiet", "--message", "skills"],
+  ];
+  // Without git, an installation compiles its functions when it calls them.
+  if (!steps.every((args) => runGit(source, args))) rmSync(source, { recursive: true, force: true });
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
@@ -76,12 +80,11 @@ function writeSkill(folder, name, number) {
   return skill;
 }
 
-/** Without the user's settings. @param {string} cwd @param {readonly string[]} args */
-function runGit(cwd, ...args) {
+/** Without the user's settings. @param {string} cwd @param {readonly string[]} args @returns {boolean} whether it worked */
+function runGit(cwd, args) {
   const author = ["-c", "user.name=Build", "-c", "user.email=build@example.com"];
   const env = { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: "1" };
-  const { status, stderr } = spawnSync("git", [...author, ...args], { cwd, env, encoding: "utf8" });
-  if (status !== 0) throw new Error(`\`git ${args.join(" ")}\` ended with ${status}: ${stderr}`);
+  return spawnSync("git", [...author, ...args], { cwd, env }).status === 0;
 }
 
 /**
@@ -92,20 +95,29 @@ function runGit(cwd, ...args) {
 export function findCalled(built, project) {
   /** @type {Map<string, Set<string>>} */
   const called = new Map();
+  for (const command of COMMANDS) addCalled(called, runLogged(built, project, command), built);
+  const source = sourceIn(project);
+  if (!existsSync(source)) return called;
+  /** @type {Map<string, Set<string>>} */
+  const installing = new Map();
+  const install = ["install", pathToFileURL(source).href, ...INSTALL];
+  addCalled(installing, runLogged(built, project, install), built);
+  // What reading commands load stays as small as they need it.
+  return new Map([...installing, ...called]);
+}
+
+/** @param {string} built @param {string} project @param {readonly string[]} command @returns {string} what V8 wrote */
+function runLogged(built, project, command) {
   const node = existsSync(PINNED_NODE) ? PINNED_NODE : process.execPath;
-  const install = ["install", pathToFileURL(sourceIn(project)).href, ...INSTALL];
-  for (const command of [...COMMANDS, install]) {
-    const log = join(project, "functions.log");
-    const flags = ["--log-function-events", "--no-logfile-per-isolate", `--logfile=${log}`];
-    const { status, stderr } = spawnSync(node, [...flags, join(built, "cli/main.js"), ...command], {
-      cwd: join(project, "project"),
-      env: { PATH: process.env.PATH, HOME: project, METIER_THREADS: "1" },
-      encoding: "utf8",
-    });
-    if (status !== 0) throw new Error(`\`metier ${command.join(" ")}\` ended with ${status}: ${stderr}`);
-    addCalled(called, readFileSync(log, "utf8"), built);
-  }
-  return called;
+  const log = join(project, "functions.log");
+  const flags = ["--log-function-events", "--no-logfile-per-isolate", `--logfile=${log}`];
+  const { status, stderr } = spawnSync(node, [...flags, join(built, "cli/main.js"), ...command], {
+    cwd: join(project, "project"),
+    env: { PATH: process.env.PATH, HOME: project, METIER_THREADS: "1" },
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`\`metier ${command.join(" ")}\` ended with ${status}: ${stderr}`);
+  return readFileSync(log, "utf8");
 }
 
 /** @param {Map<string, Set<string>>} called @param {string} log @param {string} built */
