@@ -4,7 +4,7 @@
  * `THIRD_PARTY_NOTICES.txt`. `--types` adds the declarations that a published package needs.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { build, transform } from "esbuild";
 import { bundleSources } from "./build/bundle-sources.mjs";
 import { carryFiles } from "./build/carry-files.mjs";
@@ -63,10 +63,8 @@ async function bundle() {
   const cut = await build({ ...options, plugins: [...packed, bundleSources()] });
   const plugins = [...packed, bundleSources(cut.metafile)];
   const { metafile, outputFiles } = await build({ ...options, plugins });
-  const helpers = Object.entries(metafile.outputs).find(([, { inputs }]) => Object.keys(inputs).length === 0);
   const modules = leaveOutModules(
     outputFiles.map(({ path, text }) => ({ path, code: takeBuiltinsLazily(text) })),
-    helpers && basename(helpers[0]),
   );
   for (const module of modules) await writeModule(module);
   const called = findCalled(STAGING, project.folder);

@@ -9,13 +9,19 @@ import { basename, dirname } from "node:path";
 
 const HANDS_ON = /^import \{\s([^}]*)\} from "(\.\/[^"]+)";\n(?:import "[^"]+";\n)*export \{\s([^}]*)\};\n$/;
 
+/** How the module with esbuild's own functions starts. */
+const HELPERS = "var __create = Object.create;";
+
 /**
  * @param {readonly Module[]} modules as esbuild prints them
- * @param {string | undefined} helpers the name of the module with esbuild's own functions
  * @returns {readonly Module[]}
  */
-export function leaveOutModules(modules, helpers) {
-  const lean = modules.map(({ path, code }) => ({ path, code: helpers ? dropImport(code, helpers) : code }));
+export function leaveOutModules(modules) {
+  const helpers = modules.find(({ code }) => code.startsWith(HELPERS));
+  const lean = modules.map(({ path, code }) => ({
+    path,
+    code: helpers ? dropImport(code, basename(helpers.path)) : code,
+  }));
   const handing = new Map(lean.flatMap((module) => handedOn(module) ?? []));
   return lean
     .filter(({ path }) => !handing.has(basename(path)))

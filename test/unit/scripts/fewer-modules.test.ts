@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { leaveOutModules } from "../../../scripts/build/fewer-modules.mjs";
 
@@ -22,16 +23,17 @@ test("a module that only hands on is imported directly, and helpers only where t
       path: "/d/chunks/chunk-A.js",
       code: `import { __export } from "./chunk-HELP.js";\nexport { listAction };\n`,
     },
+    { path: "/d/chunks/chunk-HELP.js", code: "var __create = Object.create;\nexport { __export };\n" },
   ];
-  expect(leaveOutModules(modules, "chunk-HELP.js")).toEqual([
+  expect(leaveOutModules(modules)).toEqual([
     { path: "/d/cli/main.js", code: `const load = () => import("../chunks/chunk-A.js");\n` },
-    modules[2],
+    ...modules.slice(2),
   ]);
 });
 
 test("what programs import stays, also if it only hands on", () => {
   const modules = [{ path: "/d/index.js", code: HANDING.replace("./chunk-A.js", "./chunks/chunk-A.js") }];
-  expect(leaveOutModules(modules, undefined)).toEqual(modules);
+  expect(leaveOutModules(modules)).toEqual(modules);
 });
 
 test("one that hands on under another name, or does something, stays", () => {
@@ -43,6 +45,12 @@ test("one that hands on under another name, or does something, stays", () => {
       { path: "/d/chunks/list-L.js", code },
       { path: "/d/chunks/b.js", code: `await import("./list-L.js");\n` },
     ];
-    expect(leaveOutModules(modules, undefined)).toEqual(modules);
+    expect(leaveOutModules(modules)).toEqual(modules);
   }
+});
+
+test("a built program imports no module for nothing", () => {
+  const main = readFileSync(new URL("../../../packages/metier/dist/cli/main.js", import.meta.url), "utf8");
+  expect(main).toMatch(/\bfrom\s?"\.\.\/chunks\//);
+  expect(main).not.toMatch(/\bimport\s?"/);
 });
