@@ -35,10 +35,15 @@ const SCRIPTS = {
 };
 /** Enough skills to be stored in an index. */
 const SKILLS = 40;
+/** What people write, in all the ways in which they write it. */
 const FRONTMATTER = [
   "description: Reviews invoices when the user asks for it.\nlicense: MIT",
   'description: "Reviews invoices: all of them."\nallowed-tools:\n  - Read\n  - Bash(git:*)',
   "description: >-\n  Reviews invoices\n  when asked.\nmetadata:\n  author: someone\n  version: '1.0'",
+  "description: |\n  Reviews invoices\n  when asked.\nallowed-tools: Read, Grep, Bash(git log:*)",
+  "description: 'The user''s own words'\ncompatibility: Needs git and Python 3.9 or newer, on Linux or macOS",
+  "description: Reviews invoices\n  on two lines.\nmodel: fast\nuser-invocable: true\nenv: [API_URL, API_KEY]",
+  "description: Reviews – and checks – invoices.\ntags: [text, review]\nversion: 1.2\nargument-hint: <file>",
 ];
 
 /** A project to run the commands in. Made early: an index ignores files of the last two seconds. */
