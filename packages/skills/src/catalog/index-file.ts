@@ -14,7 +14,9 @@ export interface OldIndex {
   /** What is stored under a key, if it has this stamp. */
   find(key: string, stamp: string): OldEntry | undefined;
   /** Every entry in order, until the callback returns `false`; returns whether it never did. */
-  every(isGood: (key: string, stamp: string, entry: OldEntry) => boolean): boolean;
+  every(isGood: (entry: EntryPlaces) => boolean): boolean;
+  /** A part of the text: of an entry, its key, stamp or JSON. */
+  text(from: number, to: number): string;
   /** From the first entry to the last. */
   readonly all: Pick<OldEntry, "from" | "to">;
   /** The entries from one position to another, without the last line break. */
@@ -32,6 +34,14 @@ export interface PlainSearch {
   readonly found: number;
   /** Whether it looked for nested skills. */
   readonly nested: boolean;
+}
+
+/** Where the three lines of an entry are. One object is used for all, because there are thousands. */
+export interface EntryPlaces {
+  readonly from: number;
+  readonly keyEnd: number;
+  readonly stampEnd: number;
+  readonly to: number;
 }
 
 interface OldEntry {
@@ -154,18 +164,17 @@ function openText(
       return isSame ? { from, to, json: text.slice(stampEnd + 1, to - 1) } : undefined;
     },
     every(isGood) {
-      for (let from = start; from < text.length; ) {
-        const keyEnd = text.indexOf("\n", from);
-        const stampEnd = text.indexOf("\n", keyEnd + 1);
-        const to = text.indexOf("\n", stampEnd + 1) + 1;
-        if (to <= keyEnd) return false; // An entry lacks lines.
-        const json = text.slice(stampEnd + 1, to - 1);
-        if (!isGood(text.slice(from, keyEnd), text.slice(keyEnd + 1, stampEnd), { from, to, json }))
-          return false;
-        from = to;
+      const entry = { from: start, keyEnd: 0, stampEnd: 0, to: start };
+      for (; entry.from < text.length; entry.from = entry.to) {
+        entry.keyEnd = text.indexOf("\n", entry.from);
+        entry.stampEnd = text.indexOf("\n", entry.keyEnd + 1);
+        entry.to = text.indexOf("\n", entry.stampEnd + 1) + 1;
+        if (entry.to <= entry.keyEnd) return false; // An entry lacks lines.
+        if (!isGood(entry)) return false;
       }
       return true;
     },
+    text: (from, to) => text.slice(from, to),
     slice: (from, to) => text.slice(from, to - 1),
     isWhole: (from, to) => from === start && to === text.length,
   };

@@ -14,20 +14,23 @@ interface Refinding {
 
 export function createRefinding(root: string, old: OldIndex, thread?: SecondThread): Refinding {
   const keys: string[] = [];
-  const texts: string[] = [];
+  /** Two for each key: where its JSON starts and ends. */
+  const places: number[] = [];
   let at = 0;
   return {
     find(nested) {
       if (old.search === undefined || old.search.nested !== nested) return undefined;
       const { bytes, writtenAt, search, all } = old;
       const other = bytes && thread?.checkStamps({ root, bytes, start: all.from, end: all.to, writtenAt });
-      const isSame = old.every((key, stamp, { from, json }) => {
+      const isSame = old.every(({ from, keyEnd, stampEnd, to }) => {
         const isKnown = other?.isUnchanged(from);
-        if (isKnown === false || (isKnown === undefined && !isUnchanged(root, key, stamp, writtenAt)))
+        if (isKnown === false) return false;
+        const key = old.text(from, keyEnd);
+        if (isKnown === undefined && !isUnchanged(root, key, old.text(keyEnd + 1, stampEnd), writtenAt))
           return false;
         if (!key.endsWith("/")) {
           keys.push(key);
-          texts.push(json);
+          places.push(stampEnd + 1, to - 1);
         }
         return true;
       });
@@ -36,6 +39,11 @@ export function createRefinding(root: string, old: OldIndex, thread?: SecondThre
       keys.length = 0;
       return undefined;
     },
-    next: (key) => (keys[at] === key ? texts[at++] : undefined),
+    next(key) {
+      if (keys[at] !== key) return undefined;
+      const json = old.text(places[2 * at] ?? 0, places[2 * at + 1] ?? 0);
+      at += 1;
+      return json;
+    },
   };
 }
