@@ -6,8 +6,8 @@ import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } fr
 
 export interface OldIndex {
   readonly isEmpty: boolean;
-  /** As it is on disk, if it was read for two threads. */
-  readonly bytes?: SharedArrayBuffer | undefined;
+  /** As it is on disk, to be given to another thread. */
+  readonly bytes?: ArrayBuffer | undefined;
   /** In milliseconds. */
   readonly writtenAt: number;
   readonly search?: PlainSearch | undefined;
@@ -56,67 +56,47 @@ const NEWLINE = 0x0a;
 /** What the last line of an index says of its search, without reading the rest; `none` if there is no index. */
 export function lastSearch(path: string): PlainSearch | undefined | "none" {
   if (!existsSync(path)) return "none";
+  let descriptor: number | undefined;
   try {
-    return withFile(path, (descriptor) => {
-      const end = Buffer.alloc(LONGEST_END);
-      const size = readSync(
-        descriptor,
-        end,
-        0,
-        end.length,
-        Math.max(0, fstatSync(descriptor).size - end.length),
-      );
-      return searchOf(end.toString("latin1", 0, size));
-    });
+    descriptor = openSync(path, "r");
+    const start = Math.max(0, fstatSync(descriptor).size - LONGEST_END);
+    const end = Buffer.alloc(LONGEST_END);
+    return searchOf(end.toString("latin1", 0, readSync(descriptor, end, 0, LONGEST_END, start)));
   } catch {
     return "none"; // Unreadable, or gone since.
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
 /**
  * Listings ask in the order in which the last one wrote, so the next entry is nearly always the right one, and the text
- * is not parsed until another is needed. `isShared`: the bytes are for two threads.
+ * is not parsed until another is needed. `isForTwo`: its bytes are kept for another thread.
  */
-export function readOldIndex(path: string, heading: string, isShared = false): OldIndex {
+export function readOldIndex(path: string, heading: string, isForTwo: boolean): OldIndex {
   try {
-    const bytes = isShared ? readShared(path) : readFileSync(path);
-    return openOldIndex(bytes, heading);
+    const bytes = readFileSync(path);
+    const { buffer } = bytes;
+    const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length;
+    return openOldIndex(bytes.toString("utf8"), heading, isForTwo && isOwn ? buffer : undefined);
   } catch {
     return openText("", { start: 0, writtenAt: 0 }); // Absent or unreadable.
   }
 }
 
-function readShared(path: string): Buffer {
-  return withFile(path, (descriptor) => {
-    const bytes = Buffer.from(new SharedArrayBuffer(fstatSync(descriptor).size));
-    return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0));
-  });
-}
-
-function withFile<Value>(path: string, use: (descriptor: number) => Value): Value {
-  const descriptor = openSync(path, "r");
-  try {
-    return use(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /** A truncated index, or one of another version or root, counts as absent: everything is read again. */
-function openOldIndex(bytes: Buffer, heading: string): OldIndex {
-  const text = bytes.toString("utf8");
+function openOldIndex(text: string, heading: string, bytes: ArrayBuffer | undefined): OldIndex {
   const timeEnd = text.indexOf("\n", heading.length + 1);
   const writtenAt = Number(text.slice(heading.length + 1, timeEnd));
   const end = text.lastIndexOf("\n", text.length - 2) + 1;
   const last = LAST_LINE.exec(text.slice(end))?.groups;
   const isWhole = text.startsWith(`${heading}\n`) && timeEnd > 0 && end > timeEnd && last !== undefined;
   if (!isWhole || !Number.isSafeInteger(writtenAt)) return openText("", { start: 0, writtenAt: 0 });
-  const shared = bytes.buffer instanceof SharedArrayBuffer ? bytes.buffer : undefined;
   return openText(text.slice(0, end), {
     start: timeEnd + 1,
     writtenAt,
     search: searchOf(text.slice(end)),
-    bytes: shared,
+    bytes,
   });
 }
 

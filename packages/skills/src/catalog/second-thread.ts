@@ -53,8 +53,8 @@ interface StampCheck {
 export function startSecondThread(): SecondThread | undefined {
   const thread = startThread();
   let isFree = true;
-  const give = (task: ThreadTask | undefined, ports: readonly MessagePort[] = []): void => {
-    if (isFree) thread?.postMessage(task, [...ports]);
+  const give = (task: ThreadTask | undefined, ...owned: readonly (MessagePort | ArrayBuffer)[]): void => {
+    if (isFree) thread?.postMessage(task, owned);
     isFree = false;
   };
   return (
@@ -63,16 +63,15 @@ export function startSecondThread(): SecondThread | undefined {
         const batches = Math.ceil(folders.length / AHEAD_BATCH);
         const states = new Int32Array(new SharedArrayBuffer((batches + 1) * Int32Array.BYTES_PER_ELEMENT));
         const { port1, port2 } = new (process.getBuiltinModule("node:worker_threads").MessageChannel)();
-        give({ ...work, kind: "fetch", folders: folders.join(BETWEEN_FOLDERS), states, port: port2 }, [
-          port2,
-        ]);
+        const names = folders.join(BETWEEN_FOLDERS);
+        give({ ...work, kind: "fetch", folders: names, states, port: port2 }, port2);
         port1.unref();
         return followThread(port1, { ...work, folders }, states);
       },
       checkStamps(work) {
         const places = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
         places[PROGRESS.checkedFrom] = work.end;
-        give({ ...work, kind: "check-stamps", places });
+        give({ ...work, kind: "check-stamps", places }, work.bytes);
         return followStamps(places, work.end);
       },
       dismiss: () => give(undefined),

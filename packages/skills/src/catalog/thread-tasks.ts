@@ -14,8 +14,8 @@ export interface AheadWork {
 
 export interface StampWork {
   readonly root: string;
-  /** The index as it is on disk. */
-  readonly bytes: SharedArrayBuffer;
+  /** The index as it is on disk. Belongs to the other thread from then on. */
+  readonly bytes: ArrayBuffer;
   /** Where its first entry starts and its last one ends, in its text. */
   readonly start: number;
   readonly end: number;
