@@ -114,7 +114,7 @@ function measureFirst() {
 
 /** @param {ReadonlyMap<string, readonly FirstRun[]>} runs */
 function describeFirst(runs) {
-  const head = ["1 step, a process of its own, min (median) ms", "set up", "first run", "third run"];
+  const head = ["1 step in its own process, min (median) ms", "set up", "first run", "third run"];
   const rows = [...runs].map(([name, all]) => {
     const cells = /** @type {const} */ (["setUp", "first", "third"]).map((part) => {
       const { minimum, median } = summarise(all.map((run) => run[part]));
