@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { dynamicTool, isStepCount, jsonSchema, ToolLoopAgent } from "ai";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type GgufKind, ggufCases } from "../../../../test/support/gguf-cases.ts";
 import { installLlama, type StandIn, writeGgufTurns } from "../../../../test/support/llama-stand-in.ts";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
@@ -120,6 +120,19 @@ describe("a model from a GGUF file", () => {
     await expect(model.doGenerate({ prompt: [] })).rejects.toThrow(
       /cannot load .*broken\.gguf: Failed to load model llama_model_load: tensor 'output'/,
     );
+  });
+
+  test("a file that could not be loaded is not released later", async () => {
+    const { llama } = install("hello");
+    const path = writeGgufTurns(join(llama.folder, "..", "..", "broken.gguf"), "broken");
+    const model = await open({ path, package: llama.folder });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      await expect(model.doGenerate({ prompt: [] })).rejects.toThrow("cannot load");
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("a request for JSON is held to it by a grammar", async () => {

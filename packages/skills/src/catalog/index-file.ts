@@ -37,7 +37,7 @@ export interface PlainSearch {
 }
 
 /** Where the three lines of an entry are. One object is used for all, because there are thousands. */
-export interface EntryPlaces {
+interface EntryPlaces {
   readonly from: number;
   readonly keyEnd: number;
   readonly stampEnd: number;

@@ -62,7 +62,9 @@ export async function useGguf<Answer>(
     return await turn;
   } finally {
     entry.users -= 1;
-    if (entry.users === 0) entry.idle = setTimeout(() => void letGo(key, entry), IDLE_MS).unref();
+    // One that could not be loaded is no longer kept: there is nothing to release.
+    if (entry.users === 0 && kept.get(key) === entry)
+      entry.idle = setTimeout(() => void letGo(key, entry), IDLE_MS).unref();
   }
 }
 
