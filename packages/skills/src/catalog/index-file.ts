@@ -2,7 +2,7 @@
  * The index on disk: the last listing's text, read entry by entry, and the text of the next one. Knows nothing about
  * changed files, or about what an entry means.
  */
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 
 export interface OldIndex {
   readonly isEmpty: boolean;
@@ -15,12 +15,10 @@ export interface OldIndex {
   find(key: string, stamp: string): OldEntry | undefined;
   /** Every entry in order, until the callback returns `false`; returns whether it never did. */
   every(isGood: (entry: EntryPlaces) => boolean): boolean;
-  /** A part of the text: of an entry, its key, stamp or JSON. */
+  /** A part of the text: some entries, or an entry's key, stamp or JSON. */
   text(from: number, to: number): string;
   /** From the first entry to the last. */
   readonly all: Pick<OldEntry, "from" | "to">;
-  /** The entries from one position to another, without the last line break. */
-  slice(from: number, to: number): string;
   /** Whether every entry is between the two positions. */
   isWhole(from: number, to: number): boolean;
 }
@@ -55,7 +53,6 @@ const NEWLINE = 0x0a;
 
 /** What the last line of an index says of its search, without reading the rest; `none` if there is no index. */
 export function lastSearch(path: string): PlainSearch | undefined | "none" {
-  if (!existsSync(path)) return "none";
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, "r");
@@ -63,7 +60,7 @@ export function lastSearch(path: string): PlainSearch | undefined | "none" {
     const end = Buffer.alloc(LONGEST_END);
     return searchOf(end.toString("latin1", 0, readSync(descriptor, end, 0, LONGEST_END, start)));
   } catch {
-    return "none"; // Unreadable, or gone since.
+    return "none"; // Absent or unreadable.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
@@ -155,7 +152,6 @@ function openText(
       return true;
     },
     text: (from, to) => text.slice(from, to),
-    slice: (from, to) => text.slice(from, to - 1),
     isWhole: (from, to) => from === start && to === text.length,
   };
 }
@@ -204,7 +200,7 @@ export function createNewIndex(old: OldIndex, write: (text: string) => unknown):
     lines = [];
   };
   const flushKept = (): void => {
-    if (keptTo > keptFrom) lines.push(old.slice(keptFrom, keptTo));
+    if (keptTo > keptFrom) lines.push(old.text(keptFrom, keptTo - 1)); // Lines are joined.
     keptFrom = keptTo;
   };
   return {
