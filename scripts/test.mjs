@@ -12,6 +12,7 @@ import { setUp } from "./setup/set-up.mjs";
 import { runInSightBeside, runQuietlyBeside } from "./test/run-beside.mjs";
 
 /** @typedef {import("./test/count-reporter.mjs").Counts} Counts */
+/** @typedef {import("./test/count-reporter.mjs").Report} Report */
 
 const TOOLS = join(ROOT, "node_modules");
 const REPORTER = join(ROOT, "scripts", "test", "count-reporter.mjs");
@@ -87,18 +88,19 @@ async function runVitest(node) {
       METIER_TESTS: process.env.METIER_TESTS ?? "quick",
       METIER_TEST_COUNTS: file,
     });
-    const counts = readCounts(file);
+    const { flaky, ...counts } = readReport(file);
+    for (const name of flaky) say(`passed only when it was tried again: ${name}`);
     return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** @param {string} file @returns {Counts} */
-function readCounts(file) {
+/** @param {string} file @returns {Report} */
+function readReport(file) {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    return { passed: 0, failed: 0, skipped: 0 }; // Vitest ended before it wrote them; its exit code says so
+    return { passed: 0, failed: 0, skipped: 0, flaky: [] }; // Vitest ended before it wrote them; its exit code says so
   }
 }

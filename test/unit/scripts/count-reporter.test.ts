@@ -6,7 +6,7 @@ import { ROOT } from "../../support/repository.ts";
 import { temporaryFolder, writeTree } from "../../support/temporary.ts";
 
 /** Runs Vitest over these files in a process of its own and reads the counts it leaves. */
-function countsOf(files: Readonly<Record<string, string>>): unknown {
+function countsOf(files: Readonly<Record<string, string>>, ...options: readonly string[]): unknown {
   const project = temporaryFolder();
   const counts = join(project, "counts.json");
   // Its cache is its own: how long our tests take is kept in ours.
@@ -19,6 +19,7 @@ function countsOf(files: Readonly<Record<string, string>>): unknown {
     "--root",
     project,
     `--reporter=${reporter}`,
+    ...options,
   ];
   spawnSync(process.execPath, args, { env: { ...process.env, METIER_TEST_COUNTS: counts } });
   return JSON.parse(readFileSync(counts, "utf8"));
@@ -39,5 +40,26 @@ test("passed, failed and skipped tests are counted, and failures outside of ever
       test("passes, but leaves an error behind", () => void Promise.reject(new Error("nobody caught this")));
     `,
   });
-  expect(counts).toEqual({ passed: 3, failed: 3, skipped: 1 });
+  expect(counts).toEqual({ passed: 3, failed: 3, skipped: 1, flaky: [] });
+});
+
+test("a test that passes only when it is tried again is named", () => {
+  const counts = countsOf(
+    {
+      "races.test.ts": `
+        import { describe, expect, test } from "vitest";
+        let tries = 0;
+        test("is steady", () => undefined);
+        describe("a group", () => test("passes the second time", () => expect(++tries).toBe(2)));
+        test("never passes", () => expect(1).toBe(2));
+      `,
+    },
+    "--retry=1",
+  );
+  expect(counts).toEqual({
+    passed: 2,
+    failed: 1,
+    skipped: 0,
+    flaky: ["races.test.ts > a group > passes the second time"],
+  });
 });

@@ -77,7 +77,10 @@ export function workerSuite(open: typeof openService): void {
     const key = await acme.makeKey(["operate"]);
     const run = await service.start("wait");
     await service.settle(run, "waiting");
-    expect((await service.call("GET", "/v1/queue")).body).toMatchObject({ queued: 0, running: 0, parked: 1 });
+    // The run says that it waits a moment before its worker lets go of it.
+    await expect
+      .poll(async () => (await service.call("GET", "/v1/queue")).body)
+      .toMatchObject({ queued: 0, running: 0, parked: 1 });
     const own = await service.call("GET", "/v1/queue", { key });
     const none = { queued: 0, running: 0 };
     expect(own.body).toEqual({ ...none, parked: 0, tenants: [{ tenant: acme.id, ...none }] });
@@ -90,8 +93,9 @@ export function workerSuite(open: typeof openService): void {
     const service = await open();
     const run = await service.start("wait");
     await service.settle(run, "waiting");
-    const { text } = await service.call("GET", "/metrics");
-    expect(text).toContain('metier_engine_runs{state="parked"} 1');
+    const readMetrics = async (): Promise<string> => (await service.call("GET", "/metrics")).text;
+    await expect.poll(readMetrics).toContain('metier_engine_runs{state="parked"} 1');
+    const text = await readMetrics();
     expect(text).toMatch(/metier_queue_oldest_seconds \d/);
     expect(text).toContain('metier_sandbox_starts_total{outcome="started"}');
     expect(text).not.toMatch(/default|greet/);
