@@ -49,6 +49,8 @@ export function readGoals(section) {
 }
 
 const MEASURED_IN = /\b(?:ms|MB|KB|seconds?)\b|^s$| s$/;
+/** A column that was computed from others. */
+const DERIVED = /: over /;
 
 /** Times, sizes and rates of a section; without goals, which repeat them. @param {string} section @returns {readonly Cell[]} */
 export function readMeasured(section) {
@@ -64,7 +66,8 @@ export function readMeasured(section) {
         return cells.flatMap((cell, index) => {
           const column = head[index + 1] ?? "";
           const value = Number(/^-?[\d,]+(?:\.\d+)?/.exec(cell)?.[0].replaceAll(",", ""));
-          const isMeasured = MEASURED_IN.test(column) || MEASURED_IN.test(cell);
+          const isTitled = MEASURED_IN.test(head[0] ?? "") && !DERIVED.test(column);
+          const isMeasured = isTitled || MEASURED_IN.test(column) || MEASURED_IN.test(cell);
           return isMeasured && value > 0
             ? [{ name: times === 1 ? title : `${title} (${times})`, column, value }]
             : [];

@@ -20,6 +20,16 @@ test("times, sizes and rates are read, ratios and goals are not", () => {
   ]);
 });
 
+test("a unit in a table's title is that of its columns, but not of those computed from others", () => {
+  const head = ["one run, min (median) ms", "bare", "metier", "metier: over bare"];
+  const runs = table(head, [["1 step", "0.38 (0.45)", "0.76 (0.97)", "0.38"]]);
+  const name = "one run, min (median) ms: 1 step";
+  expect(readMeasured(runs)).toEqual([
+    { name, column: "bare", value: 0.38 },
+    { name, column: "metier", value: 0.76 },
+  ]);
+});
+
 test("the page has every goal beside what was recorded, and counts the missed ones", () => {
   const before = table(["goal", "measured", ""], [["list within 1.5×", "1.90×", "missed"]]);
   const now = `${section("5", "60")}\n\n${table(["goal", "measured", ""], [["new", "3 ms", "missed"]])}\n\n${table(["goal: equal", "a second", "p99", ""], [["http", "0.9×", "1.1×", "missed"]])}`;
