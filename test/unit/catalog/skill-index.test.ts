@@ -58,6 +58,9 @@ describe("the index", () => {
     expect(warm.all).toEqual(cold.all);
     expect(warm.diagnostics).toEqual(cold.diagnostics);
     expect(warm.all).toHaveLength(MANY);
+    // Also as text: who compares the JSON of two lists sees no difference.
+    expect(JSON.stringify(warm.diagnostics)).toBe(JSON.stringify(cold.diagnostics));
+    expect(JSON.stringify(warm.all)).toBe(JSON.stringify(cold.all));
   });
 
   test("is really used for what did not change, and only for that", async () => {

@@ -1,6 +1,7 @@
 /** `metier doctor`: shows what Metier found and decided, and why; for the whole setup or for one skill. */
 import { compareDiagnostics, type Diagnostic, hasErrors } from "@metier/base/diagnostic";
 import { EXIT } from "@metier/base/errors";
+import { presentFields } from "@metier/base/json";
 import { type Places, VERSION } from "@metier/base/places";
 import { createCommandFinder, type Environment } from "@metier/base/programs";
 import type { Metier } from "@metier/runtime";
@@ -84,7 +85,9 @@ async function missingPlugins({ places, config, catalog }: Metier): Promise<read
   if (entries.length === 0) return [];
   const { reportMissingPlugins } = await import("@metier/install/engine");
   const isThere = (name: string): boolean => catalog.get(`installed:${name}`) !== undefined;
-  return reportMissingPlugins({ places, plugins: { file: places.configFile, entries, isThere } });
+  const { where: path = places.configFile, line } = config.origins.get("skills.plugins") ?? {};
+  const plugins = { file: places.configFile, entries, isThere };
+  return reportMissingPlugins({ places, plugins }, { path, ...presentFields({ line }) });
 }
 
 /** A file that couldn't become a skill goes by the name of its folder or file. */

@@ -94,11 +94,15 @@ export function missingPlugins({ plugins, places }: PluginParts): readonly Plugi
   );
 }
 
-export function reportMissingPlugins(parts: PluginParts): readonly Diagnostic[] {
+/** `where`: the file that lists them, which under a preset may be another system's. */
+export function reportMissingPlugins(
+  parts: PluginParts,
+  where: Pick<Diagnostic, "path" | "line">,
+): readonly Diagnostic[] {
   return missingPlugins(parts).map((plugin) => ({
     code: "config.plugin-missing",
     severity: "warning",
-    path: parts.plugins?.file ?? "",
+    ...where,
     message: `\`skills.plugins\` names \`${pluginName(plugin)}\` from \`${plugin.url}\`, which is not installed.`,
     hint: "Install it with `metier install`, or remove the entry, or set `enabled = false` on it.",
   }));

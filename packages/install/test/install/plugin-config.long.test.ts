@@ -183,6 +183,15 @@ describe("an entry of which nothing is installed", () => {
     },
   );
 
+  test("is reported where it is written, also in another system's file", async () => {
+    const world = createWorld();
+    configure(world, '[skills]\npreset = "agent-harness"\n');
+    world.write({ "home/.agent/config.yaml": "skills:\n  plugins:\n    - https://example.com/user/mine\n" });
+    const { json } = await world.cli("doctor", "--json");
+    const missing = json.diagnostics.find(({ code }: { code: string }) => code === "config.plugin-missing");
+    expect(missing).toMatchObject({ path: join(world.home, ".agent/config.yaml"), line: 2 });
+  });
+
   test("that is switched off is left alone", async () => {
     const { world, repository } = worldWith({ "SKILL.md": skill("pdf") });
     configure(world, `[[skills.plugins]]\nurl = "${repository.url}"\nenabled = false\n`);

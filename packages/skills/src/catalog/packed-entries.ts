@@ -13,8 +13,8 @@ export type PackedListing = number | (Partial<ListedFolder> & Pick<ListedFolder,
 export interface PackedChecked {
   /** Without the fields that have their default value. */
   readonly manifest?: Partial<SkillManifest> | undefined;
-  /** Without their path, which is the file's. */
-  readonly diagnostics?: readonly Omit<Diagnostic, "path">[] | undefined;
+  /** The path `""` is the file's; it stays in its place, so that a recalled diagnostic is written as a fresh one. */
+  readonly diagnostics?: readonly Diagnostic[] | undefined;
   readonly lines: number;
   readonly characters: number;
 }
@@ -54,7 +54,7 @@ export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file:
     diagnostics:
       diagnostics.length === 0
         ? undefined
-        : diagnostics.map(({ path, ...rest }) => (path === file ? rest : { ...rest, path })),
+        : diagnostics.map((entry) => (entry.path === file ? { ...entry, path: "" } : entry)),
     lines: body.lines,
     characters: body.characters,
   };
@@ -65,7 +65,7 @@ export function unpackChecked(packed: PackedChecked, file: string): CheckedSkill
   const { manifest, diagnostics = [], lines, characters } = packed;
   return {
     manifest: manifest && { ...MANIFEST_DEFAULTS, ...manifest },
-    diagnostics: diagnostics.map((entry) => ({ path: file, ...entry })),
+    diagnostics: diagnostics.map((entry) => ({ ...entry, path: entry.path || file })),
     valid: !diagnostics.some(({ severity }) => severity === "error"),
     body: { lines, characters },
   };

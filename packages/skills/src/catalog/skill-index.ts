@@ -119,7 +119,7 @@ export function openIndexes({
 }
 
 /** Raise this when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
-const FORMAT = 6;
+const FORMAT = 7;
 /**
  * Fewer skills are read faster than an index, even by a program that must first compile its reader; fewer folders,
  * before a second thread has started.
