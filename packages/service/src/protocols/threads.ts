@@ -14,6 +14,7 @@ import { makeSession } from "../routes/session-routes.ts";
 import { findAgentVersion } from "../runs/agent-versions.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { askRoute, type InnerRequest } from "./ask-route.ts";
+import { sendMessage } from "./send-message.ts";
 
 /** The other side of the conversation: a skill that runs for each message, or an agent. */
 export interface ThreadTarget {
@@ -68,11 +69,9 @@ export async function sendToThread(
     title,
     ...(skill === undefined ? { agent: agent ?? "" } : { skill }),
   });
-  const sent = await askRoute("POST /v1/sessions/{id}/messages", asking, context, {
-    params: { id },
-    body: { message },
-  });
-  return sent.ok ? findRun(context, identity, String(sent.value.run)) : sent;
+  // Another request may know the session by now, so it stays even if the message is refused.
+  const sent = await sendMessage(asking, context, { id, isNew: false }, message);
+  return sent.ok ? findRun(context, identity, sent.value) : sent;
 }
 
 /** The run of the last message; `undefined`: the conversation has no messages. */

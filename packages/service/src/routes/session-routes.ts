@@ -155,6 +155,15 @@ export async function makeSession(
   return records.put({ tenant, kind: KIND, id }, presentFields({ ...body, userId }) as JsonObject, 0, line);
 }
 
+/** Takes back a session that nobody knows of yet: the message that it was opened for was refused. */
+export async function takeBackSession(
+  { records }: ServiceContext,
+  identity: Identity,
+  id: string,
+): Promise<void> {
+  await records.delete({ tenant: identity.tenant, kind: KIND, id }, tellOf(identity, "session.removed", id));
+}
+
 const listSessions = defineRoute<PageQuery>({
   method: "GET",
   path: "/v1/sessions",

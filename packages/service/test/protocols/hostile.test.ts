@@ -140,6 +140,26 @@ test("no protocol tells where the server keeps things", async () => {
   expect(seen.join("\n").match(/wrote \.\/notes\.txt/g)?.length).toBeGreaterThan(0);
 });
 
+test("a first message that a quota refuses leaves no session behind, and the log says so", async () => {
+  const service = await openService();
+  const { call } = service;
+  const agent = (await call("POST", "/anthropic/v1/agents", { body: { name: "writer", model: "default" } })).body;
+  expect((await call("PUT", "/v1/tenants/default/quotas", { body: { openRuns: 0 } })).status).toBe(200);
+  const message = { messageId: "m", parts: [{ text: "say 1" }], metadata: { skill: "greet" } };
+  const events = [{ type: "user.message", content: [{ type: "text", text: "say 1" }] }];
+  const opening = { agent: String(agent.id), environment_id: "env_metier", initial_events: events };
+  const refused = [
+    await call("POST", "/openai/v1/responses", { body: { model: "skill/greet", input: "say 1" } }),
+    await callA2a(service, "SendMessage", { message }),
+    await call("POST", "/anthropic/v1/sessions", { body: opening }),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([429, 429, 429]);
+  expect((await call("GET", "/v1/sessions")).body.data).toEqual([]);
+  const { body } = await call("GET", "/v1/audit?limit=100");
+  const told = body.data?.map(({ action }) => String(action)).filter((action) => action.startsWith("session"));
+  expect(told).toEqual(Array.from({ length: 3 }, () => ["session.created", "session.removed"]).flat());
+});
+
 /** Waits until the service counts so many open streams. */
 async function untilOpen({ call }: TestService, count: number): Promise<void> {
   const line = `metier_event_streams ${count}\n`;

@@ -12,6 +12,7 @@ import { giveAnswers } from "../answers.ts";
 import { askRoute, type InnerRequest } from "../ask-route.ts";
 import { readPending } from "../follow.ts";
 import { pendingOf } from "../run-news.ts";
+import { sendMessage } from "../send-message.ts";
 import { checkTarget, type ThreadTarget } from "../threads.ts";
 import { readAnswers, readMessageText, readTarget, type SendParams, sendShape } from "./read-message.ts";
 import { STATES, showTask } from "./show-task.ts";
@@ -121,12 +122,10 @@ async function startTask(
   if (!text.ok) return text;
   const session = await findContext(asking, context, sent, place);
   if (!session.ok) return session;
-  const started = await askRoute("POST /v1/sessions/{id}/messages", asking, context, {
-    params: { id: session.value },
-    body: { message: text.value },
-  });
+  const own = { id: session.value, isNew: !sent.message.contextId };
+  const started = await sendMessage(asking, context, own, text.value);
   if (!started.ok) return started;
-  const run = await findRun(context, asking.identity, String(started.value.run));
+  const run = await findRun(context, asking.identity, started.value);
   return run.ok ? done({ run: run.value, after: 0 }) : run;
 }
 

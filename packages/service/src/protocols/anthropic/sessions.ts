@@ -10,6 +10,7 @@ import { findPinnedAgent } from "../../runs/agent-versions.ts";
 import type { ServiceContext } from "../../service-context.ts";
 import { askRoute, type InnerRequest } from "../ask-route.ts";
 import { listIn, notTaken, orNull, textBlocks, textIn } from "../foreign-shapes.ts";
+import { sendMessage } from "../send-message.ts";
 import { findAgentNamed, showDefinition } from "./agents.ts";
 import { type AnthropicPage, GROUP, PAGE_FIELDS, pageRoute } from "./anthropic-page.ts";
 
@@ -143,9 +144,8 @@ const createSession = defineRoute<Record<never, never>, SessionBody>({
     const made = await askRoute("POST /v1/sessions", request, context, { body });
     if (!made.ok) return made;
     if (events.length > 0) {
-      const message = events.join("\n\n");
-      const asked = { params: { id: textIn(made.value.id) }, body: { message } };
-      const sent = await askRoute("POST /v1/sessions/{id}/messages", request, context, asked);
+      const session = { id: textIn(made.value.id), isNew: true };
+      const sent = await sendMessage(request, context, session, events.join("\n\n"));
       if (!sent.ok) return sent;
     }
     return replyWith(await showSession(request, context, made.value));

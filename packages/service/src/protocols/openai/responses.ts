@@ -13,6 +13,7 @@ import type { ServiceContext } from "../../service-context.ts";
 import { askRoute, type InnerRequest } from "../ask-route.ts";
 import { readPending } from "../follow.ts";
 import { ignored, listIn, numberLike, textIn } from "../foreign-shapes.ts";
+import { sendMessage } from "../send-message.ts";
 import { followResponse, readResponseNow, streamResponse } from "./follow-response.ts";
 import { type ResponseName, readApprovalId, readResponseId } from "./project-response.ts";
 import { type ResponseBody, responseShape } from "./response-input.ts";
@@ -64,9 +65,9 @@ async function begin(
     const last = await isLast(asking, context, session.value, before.value.run.id);
     if (!last.ok) return last;
   }
-  const asked = { params: { id: session.value }, body: { message: input.message ?? "" } };
-  const sent = await askRoute("POST /v1/sessions/{id}/messages", asking, context, asked);
-  return sent.ok ? done({ run: textIn(sent.value.run), part: 0 }) : sent;
+  const place = { id: session.value, isNew: before === undefined };
+  const sent = await sendMessage(asking, context, place, input.message ?? "");
+  return sent.ok ? done({ run: sent.value, part: 0 }) : sent;
 }
 
 /** A conversation goes on at its end. */
