@@ -1,6 +1,7 @@
 /** Skills as other protocols have them: uploads only, since those have versions and times. */
 import type { JsonObject } from "@metier/base/json";
 import { done, type Result } from "@metier/base/result";
+import { showNames } from "@metier/base/text";
 import { type HttpRefusal, refuseMissing, refuseRequest } from "../http/refusal.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { askRoute, type InnerRequest } from "./ask-route.ts";
@@ -20,15 +21,22 @@ export interface UploadedSkillView {
 
 /** The files of a form as one archive: a zip or tar.gz as it is, or a folder file by file. The shelf judges what is in it. */
 async function packForm(form: FormData): Promise<Result<Buffer, HttpRefusal>> {
-  const files = [...form].flatMap(([field, value]) =>
-    /^files(\[\d*\])?$/.test(field) && typeof value !== "string" ? [value] : [],
-  );
+  const isFiles = (field: string): boolean => /^files(\[\d*\])?$/.test(field);
+  const other = [...form.keys()].find((field) => !isFiles(field));
+  if (other !== undefined)
+    return refuseRequest(`Metier can't honor the field \`${other}\`.`, "Send only `files`.");
+  const files = [...form].flatMap(([, value]) => (typeof value === "string" ? [] : [value]));
   const [first] = files;
   if (first === undefined || files.length > MOST_FILES) {
     const message = `The form has ${files.length} files in the field \`files\`.`;
     return refuseRequest(message, `Send 1 to ${MOST_FILES} files: one folder, or one zip or tar.gz.`);
   }
   if (files.length === 1 && ARCHIVE.test(first.name)) return done(Buffer.from(await first.arrayBuffer()));
+  const folders = new Set(files.map(({ name }) => name.slice(0, name.indexOf("/") + 1)));
+  if (folders.size > 1 && !files.some(({ name }) => name === "SKILL.md")) {
+    const message = `The files are in ${folders.size} folders: ${showNames([...folders])}.`;
+    return refuseRequest(message, "Send one folder with a `SKILL.md`.");
+  }
   const entries = await Promise.all(
     files.map(async (file) => {
       const bytes = new Uint8Array(await file.arrayBuffer());

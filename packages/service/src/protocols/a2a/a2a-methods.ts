@@ -7,6 +7,7 @@ import { checkStreamRoom } from "../../http/answer-stream.ts";
 import { readValue } from "../../http/read-request.ts";
 import { type HttpRefusal, refuse, refuseRequest } from "../../http/refusal.ts";
 import { findRun } from "../../routes/find-run.ts";
+import { pinnedOf } from "../../runs/project-run.ts";
 import type { ServiceContext } from "../../service-context.ts";
 import { giveAnswers } from "../answers.ts";
 import { askRoute, type InnerRequest } from "../ask-route.ts";
@@ -100,10 +101,16 @@ async function answerTask(
 ): Promise<Outcome<TaskAt>> {
   const run = await findRun(context, asking.identity, id);
   if (!run.ok) return run;
+  const { contextId } = sent.message;
+  if (contextId && contextId !== pinnedOf(run.value).session)
+    return refuseRequest(
+      `Task \`${id}\` is not part of the context \`${contextId}\`.`,
+      "Leave `contextId` out, or use the task's own.",
+    );
   // Also while a worker picks the run up again, as after a restart: what it asked stays asked.
   const answers = readAnswers(sent, await readPending(asking, context, run.value.rootId));
   if (!answers.ok) return ENDED.has(run.value.status) ? refuseEnded(id) : answers;
-  const given = await giveAnswers(asking, context, answers.value);
+  const given = await giveAnswers(asking, context, run.value, answers.value);
   return given.ok ? done({ run: run.value, after: run.value.lastEvent }) : given;
 }
 

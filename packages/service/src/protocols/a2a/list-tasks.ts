@@ -16,6 +16,7 @@ interface ListParams {
   readonly status?: string;
   readonly contextId?: string;
   readonly includeArtifacts?: boolean;
+  readonly statusTimestampAfter?: string;
 }
 
 const listShape = recordShape<ListParams>(
@@ -25,8 +26,9 @@ const listShape = recordShape<ListParams>(
     status: textShape,
     contextId: textShape,
     includeArtifacts: flagShape,
+    statusTimestampAfter: textShape,
   },
-  ["pageToken", "pageSize", "status", "contextId", "includeArtifacts"],
+  ["pageToken", "pageSize", "status", "contextId", "includeArtifacts", "statusTimestampAfter"],
 );
 const PAGE = 50;
 const MOST_PAGE = 100;
@@ -54,9 +56,17 @@ export async function listTasks(
   const read = readMethodParams(listShape, params);
   if (!read.ok) return read;
   const { pageToken, status, contextId, pageSize, includeArtifacts = false } = read.value;
-  const limit = Number(pageSize ?? 0) || PAGE;
-  if (limit < 1 || limit > MOST_PAGE)
-    return refuseRequest(`\`pageSize\` is not between 1 and ${MOST_PAGE}.`, "Use a number in that range.");
+  if (read.value.statusTimestampAfter)
+    return refuseRequest(
+      "Metier can't list tasks by `statusTimestampAfter`.",
+      "Leave it out: the newest tasks come first.",
+    );
+  const limit = pageSize ? Number(pageSize) : PAGE;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_PAGE)
+    return refuseRequest(
+      `\`pageSize\` is not between 1 and ${MOST_PAGE}.`,
+      "Use a whole number in that range.",
+    );
   const statuses = readState(status);
   if (!statuses.ok) return statuses;
   const wanted = { limit, after: pageToken || undefined, statuses: statuses.value };
@@ -103,6 +113,8 @@ async function listContext(
   const said = listed.ok ? (listed.value.data as readonly JsonObject[]) : [];
   const matching = said.filter(({ status }) => statuses?.includes(status as DurableStatus) ?? true);
   const all = idsOf(matching, "run").toReversed();
+  if (after !== undefined && !all.includes(after))
+    return refuseRequest("`pageToken` is not one of this list.", "Use `nextPageToken` of the page before.");
   const rest = after === undefined ? all : all.slice(all.indexOf(after) + 1);
   const ids = rest.slice(0, limit);
   return done({ ids, nextPageToken: rest.length > limit ? (ids.at(-1) ?? "") : "", totalSize: all.length });
@@ -115,7 +127,10 @@ function idsOf(data: Json | undefined, field: string): readonly string[] {
 /** The statuses of runs that a state of tasks stands for; `undefined`: all. */
 function readState(state = UNSPECIFIED): Outcome<readonly DurableStatus[] | undefined> {
   if (state === UNSPECIFIED || state === "") return done(undefined);
-  const known = (Object.keys(STATES) as DurableStatus[]).filter((status) => STATES[status] === state);
+  // A run that waits is shown as one that needs input.
+  const known = (Object.keys(STATES) as DurableStatus[]).filter(
+    (status) => STATES[status] === state && status !== "waiting",
+  );
   const wanted: readonly DurableStatus[] = state === INPUT_REQUIRED ? ["waiting"] : known;
   if (wanted.length > 0) return done(wanted);
   return refuseRequest("No task is ever in that `status`.", "Leave `status` out, or use another state.");

@@ -35,7 +35,7 @@ async function findPlace(
     if (run.value !== undefined) {
       const { lastEvent, rootId } = run.value;
       const pending = await readPending(asking, context, rootId);
-      const given = await giveAnswers(asking, context, readResume(resume, pending));
+      const given = await giveAnswers(asking, context, run.value, readResume(resume, pending));
       return given.ok ? done({ run: run.value, after: lastEvent }) : given;
     }
   }

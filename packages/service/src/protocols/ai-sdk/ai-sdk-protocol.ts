@@ -43,7 +43,7 @@ async function answerChat(
     return refuse(404, "not_found", "Nothing was said in this chat.", "Send a message of the user first.");
   // The client has seen the message up to the point where the run stopped to wait.
   const { lastEvent } = run.value;
-  const given = await giveAnswers(asking, context, input.value.answers);
+  const given = await giveAnswers(asking, context, run.value, input.value.answers);
   return given.ok ? streamRun(asking, context, run.value, lastEvent) : given;
 }
 

@@ -41,25 +41,20 @@ const bodyFields = {
 };
 
 /** Of Metier: what an agent of this protocol needs to use its skills. */
-const SKILL_TOOLS = ["use_skill", "list_skills", "find_skills", "read_skill_file", "run_script"];
+const SKILL_TOOLS = ["use_skill", "list_skills", "find_skills", "read_skill_file", "run_script", "ask_user"];
 
-/** `before`: what the version before says, where a field is left out. */
-function toDefinition(fields: AgentFields, before: JsonObject): JsonObject {
+/** `before`: the version that is changed; what is left out stays as it is there, also a missing list, which means all. */
+function toDefinition(fields: AgentFields, id: string, before?: JsonObject): JsonObject {
   const { name, model, system, description, skills, tools } = fields;
-  const keep = <Value>(given: Value | null | undefined, old: unknown): Value | undefined =>
-    given === undefined ? (old as Value | undefined) : (given ?? undefined);
-  const title = name ?? textIn(before.title);
-  const isDefault = model === "default";
+  const title = name ?? before?.title;
+  const usual = `You are the agent "${textIn(title) || id}".`;
   return presentFields({
     title,
-    instructions: keep(system || undefined, before.instructions) ?? `You are the agent "${title}".`,
-    description: keep(description, before.description),
-    model: model === undefined ? before.model : isDefault ? undefined : model,
-    skills: keep(skills ?? (skills === null ? [] : undefined), before.skills) ?? [],
-    tools:
-      tools === undefined && before.tools !== undefined
-        ? before.tools
-        : [...SKILL_TOOLS, ...(tools ?? []).flat()],
+    instructions: (system === undefined ? before?.instructions : system) || usual,
+    description: description === undefined ? before?.description : (description ?? undefined),
+    model: model === undefined ? before?.model : model === "default" ? undefined : model,
+    skills: skills === undefined && before ? before.skills : (skills ?? []),
+    tools: tools === undefined && before ? before.tools : [...SKILL_TOOLS, ...(tools ?? []).flat()],
   }) as JsonObject;
 }
 
@@ -127,7 +122,7 @@ const createAgent = defineRoute<Record<never, never>, AgentFields>({
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^-|-$/g, "");
     const slug = plain.slice(0, 48) || "agent";
-    const definition = toDefinition(body, {});
+    const definition = toDefinition(body, slug);
     const add = (name: string) =>
       askRoute("POST /v1/agents", request, context, { body: { name, ...definition } });
     let made = await add(slug);
@@ -185,7 +180,7 @@ const updateAgent = defineRoute<Record<never, never>, AgentFields>({
     const { limits } = definition;
     const made = await askRoute("POST /v1/agents/{name}/versions", request, context, {
       params: { name },
-      body: { ...toDefinition(request.body, definition), ...(limits !== undefined && { limits }) },
+      body: { ...toDefinition(request.body, name, definition), ...(limits !== undefined && { limits }) },
     });
     return made.ok ? replyWith(await showAgent(request, context, made.value)) : made;
   },

@@ -2,7 +2,7 @@
  * Runs as MCP tools. The client asks its user what a run asks a person (elicitation); a model is never asked to
  * approve.
  */
-import { isJsonObject, type JsonObject, type JsonSchema } from "@metier/base/json";
+import { checkJson, isJsonObject, type JsonObject, type JsonSchema } from "@metier/base/json";
 import type { Result } from "@metier/base/result";
 import type { HostCall, HostOutcome, HostTool } from "@metier/runtime/mcp";
 import type { HttpRefusal } from "../../http/refusal.ts";
@@ -25,11 +25,13 @@ const RUN_SKILL: JsonSchema = {
     agent: { ...TEXT, description: "`name` or `name@version` of an agent of the service." },
   },
   required: ["skill"],
+  additionalProperties: false,
 };
 const ONE_RUN: JsonSchema = {
   type: "object",
   properties: { run: { ...TEXT, description: "The id of the run." } },
   required: ["run"],
+  additionalProperties: false,
 };
 const LIST: JsonSchema = {
   type: "object",
@@ -39,6 +41,7 @@ const LIST: JsonSchema = {
     after: { ...TEXT, description: "`next` of the page before." },
     limit: { type: "integer", minimum: 1, maximum: 100 },
   },
+  additionalProperties: false,
 };
 const RUNS_SHOWN = 20;
 
@@ -46,7 +49,7 @@ type Ask = Omit<InnerRequest, "signal">;
 
 export function runTools(ask: Ask, context: ServiceContext): readonly HostTool[] {
   const asking = ({ signal }: HostCall): InnerRequest => ({ ...ask, signal });
-  return [
+  const tools: readonly HostTool[] = [
     {
       name: "run_skill",
       description:
@@ -94,6 +97,20 @@ export function runTools(ask: Ask, context: ServiceContext): readonly HostTool[]
       },
     },
   ];
+  return tools.map(heldToSchema);
+}
+
+/** Only what a tool declares reaches the API: with `approve`, a model could approve its own calls. */
+function heldToSchema(tool: HostTool): HostTool {
+  return {
+    ...tool,
+    async call(input, call) {
+      const checked = await checkJson(tool.inputSchema, input);
+      if (checked.ok) return tool.call(input, call);
+      const hint = `See the input schema of \`${tool.name}\`.`;
+      return refusedBy({ code: "bad_input", message: checked.message, hint });
+    },
+  };
 }
 
 /** First passes on what the person has answered in the meantime. */
@@ -175,7 +192,7 @@ function answerWith(outcome: Result<JsonObject, HttpRefusal>): HostOutcome {
   return { kind: "answer", text: JSON.stringify(outcome.value), object: outcome.value };
 }
 
-function refusedBy({ code, message, hint }: HttpRefusal): HostOutcome {
+function refusedBy({ code, message, hint }: Pick<HttpRefusal, "code" | "message" | "hint">): HostOutcome {
   return {
     kind: "answer",
     text: `${message} ${hint}`,

@@ -62,8 +62,10 @@ async function begin(
     : await openSession(asking, context, model);
   if (!session.ok) return session;
   if (before) {
-    const last = await isLast(asking, context, session.value, before.value.run.id);
+    const last = await isLast(asking, context, session.value, before.value);
     if (!last.ok) return last;
+    const same = await isSameModel(asking, context, session.value, model);
+    if (!same.ok) return same;
   }
   const place = { id: session.value, isNew: before === undefined };
   const sent = await sendMessage(asking, context, place, input.message ?? "");
@@ -75,7 +77,7 @@ async function isLast(
   asking: InnerRequest,
   context: ServiceContext,
   id: string,
-  runId: string,
+  { run, part }: FoundResponse,
 ): Promise<Result<undefined, HttpRefusal>> {
   if (id === "")
     return refuseRequest(
@@ -84,11 +86,29 @@ async function isLast(
     );
   const found = await askRoute("GET /v1/sessions/{id}/messages", asking, context, { params: { id } });
   if (!found.ok) return found;
-  if (listIn(found.value.data).at(-1)?.run === runId) return done(undefined);
+  const isLastRun = listIn(found.value.data).at(-1)?.run === run.id;
+  const later = await readResponseNow(asking, context, { run: run.id, part: part + 1 });
+  if (isLastRun && !later.ok) return done(undefined);
   return refuseRequest(
     "`previous_response_id` is not the last response of its conversation.",
     "Continue with the last one: Metier has no branches.",
   );
+}
+
+/** A conversation stays with the skill or agent it began with. */
+async function isSameModel(
+  asking: InnerRequest,
+  context: ServiceContext,
+  id: string,
+  model: string | undefined,
+): Promise<Result<undefined, HttpRefusal>> {
+  const found = await askRoute("GET /v1/sessions/{id}", asking, context, { params: { id } });
+  if (!found.ok) return found;
+  const { skill, agent } = found.value;
+  const own = skill === undefined ? textIn(agent) : `skill/${textIn(skill)}`;
+  if (model === undefined || model === own) return done(undefined);
+  const message = `\`model\` is \`${model}\`, but the conversation is with \`${own}\`.`;
+  return refuseRequest(message, "Use its model, or start a new response without `previous_response_id`.");
 }
 
 /** `skill/<name>`, or an agent. Looked up first, so that no empty conversation is left behind. */
@@ -142,10 +162,16 @@ async function answerApprovals(
   { run, part }: FoundResponse,
   answers: NonNullable<ResponseBody["input"]["answers"]>,
 ): Promise<Result<ResponseName, HttpRefusal>> {
+  const asked = await readResponseNow(asking, context, { run: run.id, part });
+  if (!asked.ok) return asked;
   const { approvals } = await readPending(asking, context, run.id);
   const open = approvals.filter((approval) => approval.run === run.id).map(({ id }) => textIn(id));
   const given = answers.map(({ id }) => readApprovalId(id));
-  const isOpen = given.every((id) => open.includes(id)) && open.every((id) => given.includes(id));
+  const ofResponse = listIn(asked.value.output).map(({ id }) => textIn(id));
+  const isOpen =
+    given.every((id) => open.includes(id)) &&
+    open.every((id) => given.includes(id)) &&
+    answers.every(({ id }) => ofResponse.includes(id));
   if (!isOpen || open.length === 0) {
     const message = `The response waits for ${open.length} approvals, and your answers don't match them.`;
     return refuseRequest(message, "Answer each `mcp_approval_request` of the last response, in one request.");

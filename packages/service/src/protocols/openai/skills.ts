@@ -49,7 +49,10 @@ export const SKILL_ROUTES: readonly ServiceRoute[] = skillRoutes<CursorQuery>({
   removedSkill: (id) => ({ id, object: "skill.deleted", deleted: true }),
   removedVersion: (id) => ({ id, object: "skill.version.deleted", deleted: true, version: id }),
   cursorOf: ({ after, limit }) => ({ after, limit }),
-  select: (all, { order = "desc" }) => (order === "desc" ? all : all.toReversed()),
+  select: (all, { order = "desc" }) => {
+    const oldestFirst = all.toReversed().sort((a, b) => Number(a.created_at) - Number(b.created_at));
+    return order === "asc" ? oldestFirst : oldestFirst.toReversed();
+  },
   showPage: (data, hasMore) => ({
     object: "list",
     data,
