@@ -69,12 +69,12 @@ describe("the index", () => {
     pretendLater(home);
     const [path = ""] = indexFiles(home);
     const text = readFileSync(path, "utf8")
-      .replace("The s7 skill.", "From the index.")
+      .replace("The s7 skill.", "Of the index.")
       .replace("The s8 skill.", "Also from it.");
     writeFileSync(path, text);
     writeFileSync(file("s8"), skill("s8", "license: MIT"));
     const catalog = await list(home);
-    expect(catalog.require("s7").description).toBe("From the index.");
+    expect(catalog.require("s7").description).toBe("Of the index.");
     expect(catalog.require("s8")).toMatchObject({
       description: "The s8 skill.",
       manifest: { license: "MIT" },
@@ -162,6 +162,31 @@ describe("the index", () => {
     writeFileSync(path, "");
     await list(home);
     expect(readdirSync(dirname(path))).toEqual([basename(path)]);
+  });
+
+  test.each([
+    ["a line less", (text: string) => text.replace(/\n[^\n]*s7 skill[^\n]*/, "")],
+    ["an entry twice", (text: string) => text.replace(/\n\/s7\/SKILL.md\n[^\n]*\n[^\n]*/, "$&$&")],
+    [
+      "another value",
+      (text: string) => text.replace(/\{"manifest":\{"name":"s7".*/, (line) => "null".padEnd(line.length)),
+    ],
+    ["a key of another name", (text: string) => text.replaceAll('"description":', '"descri5tion":')],
+    ["no name", (text: string) => text.replaceAll('{"name":"s', '{"nam4":"s')],
+    ["a listing of another form", (text: string) => text.replace('"folders":', '"foxders":')],
+  ])("one with %s is not believed, also after a skill changed", async (_, damage) => {
+    const { home, file } = tree();
+    const cold = await list(home);
+    pretendLater(home);
+    const [path = ""] = indexFiles(home);
+    const text = readFileSync(path, "utf8");
+    expect(damage(text)).not.toBe(text);
+    writeFileSync(path, damage(text));
+    expect((await list(home)).all).toEqual(cold.all);
+    writeFileSync(path, damage(text));
+    writeFileSync(file("s9"), skill("s9", "license: MIT"));
+    const names = (await list(home)).all.map(({ name, description }) => `${name}: ${description}`);
+    expect(names).toEqual(cold.all.map(({ name, description }) => `${name}: ${description}`));
   });
 
   test("is for the user alone and leaves no temporary files, also with several processes at once", async () => {

@@ -81,13 +81,14 @@ export function readOldIndex(path: string, heading: string, isForTwo: boolean): 
   }
 }
 
-/** A truncated index, or one of another version or root, counts as absent: everything is read again. */
+/** An index with more or less text than was written, or of another version or root, counts as absent. */
 function openOldIndex(text: string, heading: string, bytes: ArrayBuffer | undefined): OldIndex {
   const timeEnd = text.indexOf("\n", heading.length + 1);
   const writtenAt = Number(text.slice(heading.length + 1, timeEnd));
   const end = text.lastIndexOf("\n", text.length - 2) + 1;
   const last = LAST_LINE.exec(text.slice(end))?.groups;
-  const isWhole = text.startsWith(`${heading}\n`) && timeEnd > 0 && end > timeEnd && last !== undefined;
+  const isWhole =
+    text.startsWith(`${heading}\n`) && timeEnd > 0 && end > timeEnd && Number(last?.length) === end;
   if (!isWhole || !Number.isSafeInteger(writtenAt)) return openText("", { start: 0, writtenAt: 0 });
   return openText(text.slice(0, end), {
     start: timeEnd + 1,
@@ -102,17 +103,17 @@ function searchOf(end: string): PlainSearch | undefined {
   return last?.found ? { found: Number(last.found), nested: last.nested !== undefined } : undefined;
 }
 
-/** What precedes the entries. `writtenAt` is when reading started, so that a later change is noticed. */
-export function indexBeginning(heading: string): string {
-  return `${heading}\n${Date.now()}\n`;
+/** What precedes the entries. `startedAt` is when reading started, so that a later change is noticed. */
+export function indexBeginning(heading: string, startedAt: number): string {
+  return `${heading}\n${startedAt}\n`;
 }
 
-/** What follows the entries, known only at the end. A file without it was truncated. */
-export function indexEnd(search: PlainSearch | undefined): string {
-  return `end${search ? ` ${search.found}${search.nested ? " nested" : ""}` : ""}\n`;
+/** What follows the entries, known only at the end. `length`: of the text before it. A file without it was truncated. */
+export function indexEnd(search: PlainSearch | undefined, length: number): string {
+  return `end${search ? ` ${search.found}${search.nested ? " nested" : ""}` : ""} of ${length}\n`;
 }
 
-const LAST_LINE = /(?:^|\n)end(?: (?<found>\d+)(?<nested> nested)?)?\n$/;
+const LAST_LINE = /(?:^|\n)end(?: (?<found>\d+)(?<nested> nested)?)? of (?<length>\d+)\n$/;
 const LONGEST_END = 64;
 
 function openText(

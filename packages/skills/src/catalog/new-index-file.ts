@@ -15,7 +15,9 @@ interface NewIndexFile {
  * permission there is none, and the next listing is as slow as this one.
  */
 export function newIndexFile(path: string, heading: string): NewIndexFile {
+  const startedAt = Date.now();
   let file: Replacement | undefined;
+  let length = 0;
   let isBroken = false;
   const attempt = (step: () => void): void => {
     if (isBroken) return;
@@ -31,10 +33,14 @@ export function newIndexFile(path: string, heading: string): NewIndexFile {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
         removeLeftovers(path);
         file = beginReplacing(path, { flush: false });
-        file.write(indexBeginning(heading));
+        add(file, indexBeginning(heading, startedAt));
       }
-      file.write(text);
+      add(file, text);
     });
+  const add = (opened: Replacement, text: string): void => {
+    opened.write(text);
+    length += text.length;
+  };
   const drop = (): void => {
     try {
       file?.drop();
@@ -45,7 +51,8 @@ export function newIndexFile(path: string, heading: string): NewIndexFile {
   return {
     write,
     finish(search) {
-      write(indexEnd(search));
+      write(""); // Also one without entries has a beginning.
+      write(indexEnd(search, length));
       attempt(() => void file?.finish());
       drop();
     },

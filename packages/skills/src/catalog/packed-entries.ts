@@ -1,5 +1,6 @@
 /** The compact forms in which an index keeps a folder's listing and a checked skill. */
 import type { Diagnostic } from "@metier/base/diagnostic";
+import { isJsonObject, type Json } from "@metier/base/json";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { CheckedSkill } from "../skill/skill.ts";
 import { EMPTY_LISTING, type ListedFolder, PLAIN_LISTING } from "../sources/skill-files.ts";
@@ -8,9 +9,9 @@ import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
 /**
  * A folder with only `SKILL.md` and other files is stored as its number of entries, any other without its empty fields.
  */
-export type PackedListing = number | (Partial<ListedFolder> & Pick<ListedFolder, "entries">);
+type PackedListing = number | (Partial<ListedFolder> & Pick<ListedFolder, "entries">);
 
-export interface PackedChecked {
+interface PackedChecked {
   /** Without the fields that have their default value. */
   readonly manifest?: Partial<SkillManifest> | undefined;
   /** The path `""` is the file's; it stays in its place, so that a recalled diagnostic is written as a fresh one. */
@@ -44,8 +45,18 @@ function filled(names: readonly string[]): readonly string[] | undefined {
   return names.length === 0 ? undefined : names;
 }
 
-export function unpackListing(packed: PackedListing): ListedFolder {
-  return typeof packed === "number" ? { ...PLAIN_LISTING, entries: packed } : { ...EMPTY_LISTING, ...packed };
+/** `undefined` for anything but what `packListing` writes. */
+export function unpackListing(packed: unknown): ListedFolder | undefined {
+  if (typeof packed === "number") return { ...PLAIN_LISTING, entries: packed };
+  if (!isJsonObject(packed as Json) || typeof (packed as PackedListing & object).entries !== "number")
+    return undefined;
+  const listing = packed as ListedFolder;
+  for (const key in listing) {
+    const usual = key === "entries" ? 0 : EMPTY_LISTING[key as keyof typeof EMPTY_LISTING];
+    const value = listing[key as keyof ListedFolder];
+    if (typeof value !== typeof usual || Array.isArray(value) !== Array.isArray(usual)) return undefined;
+  }
+  return { ...EMPTY_LISTING, ...listing };
 }
 
 export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file: string): string {
@@ -61,7 +72,9 @@ export function packChecked({ manifest, diagnostics, body }: CheckedSkill, file:
   return JSON.stringify(packed);
 }
 
-export function unpackChecked(packed: PackedChecked, file: string): CheckedSkill {
+/** `undefined` for anything but what `packChecked` writes. */
+export function unpackChecked(packed: unknown, file: string): CheckedSkill | undefined {
+  if (!isPackedChecked(packed)) return undefined;
   const { manifest, diagnostics = [], lines, characters } = packed;
   return {
     manifest: manifest && { ...MANIFEST_DEFAULTS, ...manifest },
@@ -71,9 +84,18 @@ export function unpackChecked(packed: PackedChecked, file: string): CheckedSkill
   };
 }
 
+function isPackedChecked(value: unknown): value is PackedChecked {
+  if (typeof value !== "object" || value === null) return false;
+  const { manifest, diagnostics, lines, characters } = value as PackedChecked;
+  if (typeof lines !== "number" || typeof characters !== "number") return false;
+  if (diagnostics !== undefined && !Array.isArray(diagnostics)) return false;
+  return manifest === undefined || (!!manifest.name && typeof manifest.description === "string");
+}
+
 /** Default lists and maps are shared values, so identity is enough; an equal one is just stored. */
 function withoutDefaults(manifest: SkillManifest): Partial<SkillManifest> {
-  const packed: Record<string, unknown> = {};
+  const { name, description } = manifest;
+  const packed: Record<string, unknown> = { name, description }; // Always: without them an entry is damaged.
   for (const key in manifest) {
     const value = manifest[key as keyof SkillManifest];
     if (value !== MANIFEST_DEFAULTS[key as keyof SkillManifest]) packed[key] = value;

@@ -21,14 +21,7 @@ import {
   readOldIndex,
 } from "./index-file.ts";
 import { newIndexFile } from "./new-index-file.ts";
-import {
-  type PackedChecked,
-  type PackedListing,
-  packChecked,
-  packListing,
-  unpackChecked,
-  unpackListing,
-} from "./packed-entries.ts";
+import { packChecked, packListing, unpackChecked, unpackListing } from "./packed-entries.ts";
 import { createRefinding } from "./refind.ts";
 import { isSearched, openRootThreads, type RootThreads, type StartThread } from "./root-threads.ts";
 import type { SecondThread } from "./second-thread.ts";
@@ -119,7 +112,7 @@ export function openIndexes({
 }
 
 /** Raise this when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
-const FORMAT = 7;
+const FORMAT = 8;
 /**
  * Fewer skills are read faster than an index, even by a program that must first compile its reader; fewer folders,
  * before a second thread has started.
@@ -205,8 +198,8 @@ function openSkillIndex(
       if (fetched) return note(key, fetched);
       // Stamped before it is listed: a change in between makes the stamp old, never the listing.
       const stats = statSync(absolute, { bigint: true });
-      const known = old.isEmpty ? undefined : findSame<PackedListing>(old, created, key, stats);
-      const listing = known === undefined ? readFolderListing(absolute, top) : unpackListing(known);
+      const known = old.isEmpty ? undefined : findSame(old, created, key, stats, unpackListing);
+      const listing = known ?? readFolderListing(absolute, top);
       if (known === undefined) created.add(key, stampOf(stats), packListing(listing));
       if (top && old.isEmpty) {
         const { folders } = listing;
@@ -218,12 +211,12 @@ function openSkillIndex(
     recall(file) {
       if (old.isEmpty) return undefined;
       const key = keyOf(file, "");
-      let known = parseOrUndefined<PackedChecked>(again.next(key));
+      const unpack = (packed: unknown): CheckedSkill | undefined => unpackChecked(packed, file);
+      let known = unpack(parseOrUndefined(again.next(key)));
       const stats = known === undefined ? currentStats(file) : undefined;
-      if (stats) known = findSame<PackedChecked>(old, created, key, stats);
-      if (known === undefined) return undefined;
-      skills += 1;
-      return unpackChecked(known, file);
+      if (stats) known = findSame(old, created, key, stats, unpack);
+      if (known !== undefined) skills += 1;
+      return known;
     },
 
     fetched: (file) => ahead.file(keyOf(file, "")),
@@ -245,10 +238,9 @@ function takeFetched(
   if (given === undefined) return undefined;
   // Nearly all are plain, and a number needs no parser.
   const entries = Number(given.listing);
-  const packed = entries > 0 ? entries : parseOrUndefined<PackedListing>(given.listing);
-  if (packed === undefined) return undefined;
-  created.add(key, given.stamp, given.listing);
-  return unpackListing(packed);
+  const listing = unpackListing(entries > 0 ? entries : parseOrUndefined(given.listing));
+  if (listing !== undefined) created.add(key, given.stamp, given.listing);
+  return listing;
 }
 
 /** What the old index has, if unchanged; it is then in the new one, too. */
@@ -257,10 +249,11 @@ function findSame<Value>(
   created: NewIndex,
   key: string,
   stats: BigIntStats,
+  unpack: (packed: unknown) => Value | undefined,
 ): Value | undefined {
   const entry = old.find(key, stampOf(stats));
   if (entry === undefined || !isSettled(lastChange(stats), old.writtenAt)) return undefined;
-  const value = parseOrUndefined<Value>(entry.json);
+  const value = unpack(parseOrUndefined(entry.json));
   if (value !== undefined) created.keep(entry);
   return value;
 }
@@ -271,10 +264,10 @@ function isPlainListing(key: string, { links, specialFiles, hasGitignore }: List
 }
 
 /** Written as JSON; a damaged entry counts as absent. */
-function parseOrUndefined<Value>(json: string | undefined): Value | undefined {
+function parseOrUndefined(json: string | undefined): unknown {
   if (json === undefined) return undefined;
   try {
-    return JSON.parse(json) as Value;
+    return JSON.parse(json);
   } catch {
     return undefined;
   }

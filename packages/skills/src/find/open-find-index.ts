@@ -62,11 +62,12 @@ export async function openFindIndex(options: FindIndexOptions): Promise<FindInde
   const found = skills.map(({ name, location }) => ({ name, location }));
   const current = old && (await fingerprintSkills(options));
   if (old && current && isSame(old, current)) return { ...finderOver(found, old.arrays), filesRead: 0 };
+  const startedAt = Date.now(); // A file that changes from now on may have been read before its change.
   const { tokens, terms, fingerprints, changed, filesRead } = await collect(options, old, current);
   const arrays = await buildInTurns(tokens, terms);
   if (path !== undefined) {
     const content = { ...arrays, fingerprints, changed };
-    writeFindIndex(path, { subject, writtenAt: Date.now(), arrays: content });
+    writeFindIndex(path, { subject, writtenAt: startedAt, arrays: content });
   }
   return { ...finderOver(found, arrays), filesRead };
 }

@@ -241,7 +241,9 @@ function letTimePass({ cache }: Ground): void {
 function isRefound({ cache }: Ground): boolean {
   const folder = join(cache, "index");
   const [name] = existsSync(folder) ? readdirSync(folder) : [];
-  return name !== undefined && /\nend \d+(?: nested)?\n$/.test(readFileSync(join(folder, name), "utf8"));
+  return (
+    name !== undefined && /\nend \d+(?: nested)? of \d+\n$/.test(readFileSync(join(folder, name), "utf8"))
+  );
 }
 
 function wait(milliseconds: number): void {
