@@ -267,6 +267,28 @@ describe("what goes wrong outside of skills", () => {
     expect(json.skills.some(({ name }: { name: string }) => name === "a")).toBe(true);
   });
 
+  test.each([
+    ["list"],
+    ["show", "a"],
+    ["show", "nobody"],
+    ["read", "a"],
+    ["find", "thing"],
+    ["match", "thing"],
+    ["doctor", "a"],
+    ["run", "nobody", "Hi"],
+    ["run", "./b", "Hi", "--dry-run"],
+    ["test", "a"],
+    ["show", "a", "--json"],
+  ])("a `--path` that does not exist is named once by `%s %s`", async (...words) => {
+    const world = createWorld();
+    world.write({ "home/.metier/skills/a/SKILL.md": skill("a"), "project/b/SKILL.md": skill("b") });
+    const { stderr } = await world.cli(...words, "--path", "no");
+    const path = join(world.project, "no");
+    expect(stderr.split(`The skills path \`${path}\` does not exist.  source.missing`)).toHaveLength(2);
+    const { stderr: without } = await world.cli(...words);
+    expect(without).not.toContain("source.missing");
+  });
+
   test("a config table that names no skill is a warning with a suggestion", async () => {
     const world = createWorld();
     world.write({ "home/.metier/config.toml": "[skills.summarise-text]\nenabled = true\n" });

@@ -80,6 +80,20 @@ describe("a skill grant", () => {
     expect((await show()).trustReason).toContain("`extra.txt` was added");
   });
 
+  test("a mistyped `--path`, or a name that it doesn't contain, leads to no grant for a folder right here", async () => {
+    const world = createWorld();
+    world.write({ "project/fill/SKILL.md": skill("fill"), "custom/c/SKILL.md": skill("c") });
+    const mistyped = await world.cli("trust", "fill", "--path", "fil");
+    expect([mistyped.code, mistyped.stderr]).toEqual([
+      2,
+      expect.stringContaining("`--path fil` does not exist"),
+    ]);
+    const absent = await world.cli("trust", "fill", "--path", join(world.root, "custom"));
+    expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining("Skill `fill` was not found")]);
+    expect((await world.cli("trust", "list", "--json")).json).toEqual({ folders: [], skills: [] });
+    expect((await world.cli("trust", "fill", "--path", "fill")).stdout).toContain("Trusted: fill at ");
+  });
+
   test("a mode bit counts as content", async () => {
     const world = createWorld();
     world.write({ "custom/c/SKILL.md": skill("c"), "custom/c/run.sh": "echo\n" });

@@ -312,9 +312,10 @@ describe("trust", () => {
     const { code, stdout } = await world.cli("test", "skills");
     expect(code).toBe(1);
     expect(stdout.match(/`greet` is not trusted here/g)).toHaveLength(1);
-    expect(stdout).toContain("From here: `metier trust greet --path skills`.");
+    const trusting = `metier trust greet --path ${join(world.project, "skills")}`;
+    expect(stdout).toContain(`\`${trusting}\``);
     const { stdout: junit } = await world.cli("test", "skills", "--format", "junit");
-    expect(junit).toContain("metier trust greet --path skills");
+    expect(junit).toContain(trusting);
     expect(await world.cli("trust", "greet", "--path", "skills")).toMatchObject({ code: 0 });
     expect((await world.cli("test", "skills")).stdout).not.toContain("is not trusted here");
   });

@@ -73,6 +73,8 @@ export interface CliContext extends CommandContext {
   code: ExitCode;
   /** What a command threw. */
   fault?: unknown;
+  /** The values of `--path` that were already reported as unusable. */
+  toldPaths?: Set<string>;
 }
 
 export function out(context: CliContext, text: string): void {

@@ -22,7 +22,9 @@ import {
   type TrustQuestion,
 } from "@metier/skills/trust";
 import type { CallerFlags, CommonFlags } from "./commands/define.ts";
-import type { CliContext } from "./context.ts";
+import { type CliContext, err } from "./context.ts";
+import { diagnosticsText } from "./output/diagnostics.ts";
+import { styleFor } from "./output/style.ts";
 
 export function workingDirectory({ io }: CliContext, { cwd }: CommonFlags): string {
   const folder = resolve(io.cwd, cwd ?? ".");
@@ -38,7 +40,19 @@ export function homeFolder({ io }: CliContext, { home }: CommonFlags): string | 
   return folder ? resolve(io.cwd, folder) : undefined;
 }
 
-export function openMetier(
+/** Says at once which `--path` can't be used: most commands show only what they were asked for. */
+export async function openMetier(
+  context: CliContext,
+  flags: CommonFlags,
+  more: MetierOptions = {},
+): Promise<Metier> {
+  const metier = await openSilently(context, flags, more);
+  tellUnusablePaths(context, flags, metier);
+  return metier;
+}
+
+/** For a command that shows the catalog's errors itself, or must not print any. */
+export function openSilently(
   context: CliContext,
   flags: CommonFlags,
   more: MetierOptions = {},
@@ -54,11 +68,38 @@ export function openMetier(
       home: homeFolder(context, flags),
       configFile: flags.config === undefined ? undefined : resolve(cwd, flags.config),
       preset: flags.preset,
-      paths: flags.path?.map((path) => resolve(cwd, path)),
+      paths: givenPaths(context, flags),
       profile: flags.profile,
     }),
     ...more,
   });
+}
+
+/** The values of `--path`, absolute. */
+function givenPaths(context: CliContext, flags: CommonFlags): readonly string[] | undefined {
+  const cwd = workingDirectory(context, flags);
+  return flags.path?.map((path) => resolve(cwd, path));
+}
+
+const UNUSABLE: ReadonlySet<string> = new Set([
+  "source.missing",
+  "source.not-a-directory",
+  "source.unreadable",
+]);
+
+/** On stderr, so also with `--json`; once per command, however often it opens a catalog. */
+export function tellUnusablePaths(context: CliContext, flags: CommonFlags, { catalog }: Metier): void {
+  const given = givenPaths(context, flags) ?? [];
+  if (given.length === 0) return;
+  context.toldPaths ??= new Set();
+  const told = context.toldPaths;
+  const found = catalog.diagnostics.filter(
+    ({ code, severity, path }) =>
+      UNUSABLE.has(code) && severity === "error" && given.includes(path) && !told.has(path),
+  );
+  if (found.length === 0) return;
+  for (const { path } of found) told.add(path);
+  err(context, diagnosticsText(found, styleFor(context.io.color)));
 }
 
 /** The environment for programs that an action starts or looks for itself: no PATH entry leads into the project. */

@@ -97,7 +97,7 @@ describe("metier install", () => {
     const world = createInstallWorld();
     world.write({ "project/stealing/SKILL.md": skill("stealing"), "project/stealing/go.sh": STEALING });
     const { stderr } = await world.cli("install", "./stealing");
-    expect(stderr).toContain("✗ stealing: The scan found a danger that no option overrides");
+    expect(stderr).toContain("✗ stealing: The scan found a danger that `--yes` and `--force` don't override");
     expect(stderr).toMatch(/block {2}go\.sh:2/);
   });
 

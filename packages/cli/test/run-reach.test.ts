@@ -63,3 +63,21 @@ sandboxTest("a hook that blocks is seen while the run lasts, and in `runs show`"
   const { stdout } = await world.cli("runs", "show", json.runs[0].runId);
   expect(stdout).toContain("pre-tool hook on read_file: block: not today");
 });
+
+test("what an untrusted skill loses is said with commands that find it by the path it was named by", async () => {
+  const world = createWorld();
+  const script = join(world.root, "script.json");
+  writeFileSync(script, JSON.stringify([{ answer: { text: "Done." } }]));
+  world.write({ "project/own one/SKILL.md": skill("own-one", "allowed-tools: Bash(git:*)") });
+  const { stderr } = await world.cli("run", "./own one", "Go.", "--model", `scripted:${script}`);
+  const folder = join(world.project, "own one");
+  const words = `own-one --path '${folder}'`;
+  expect(stderr).toContain(`untrusted until \`metier trust ${words}\` or \`trusted-paths\``);
+  expect(stderr).toContain(
+    `Read it with \`metier read ${words}\`, then trust it with \`metier trust ${words}\`.`,
+  );
+  expect((await world.cli("read", "own-one", "--path", folder)).code).toBe(0);
+  expect((await world.cli("trust", "own-one", "--path", folder)).code).toBe(0);
+  const trusted = await world.cli("run", "./own one", "Go.", "--model", `scripted:${script}`);
+  expect(trusted.stderr).not.toContain("invoke.withheld");
+});

@@ -50,8 +50,9 @@ export {
   identifyRemote,
   remoteChanges,
   remoteLocation,
+  shownCommand,
   type TrustRoot,
-  trustCommand,
+  wordsForSkill,
 } from "./trust/decide-trust.ts";
 export {
   grantFolder,

@@ -5,7 +5,7 @@ import { PROFILES, type Skill } from "@metier/skills";
 import { CONFIG_FIELDS, PRESETS } from "@metier/skills/config";
 import type { CommonFlags } from "../commands/define.ts";
 import type { CliContext, CliIo } from "../context.ts";
-import { homeFolder, openMetier } from "../open-metier.ts";
+import { homeFolder, openSilently } from "../open-metier.ts";
 import { SHELLS } from "../output/completion-scripts.ts";
 
 export type Candidate = readonly [value: string, about: string];
@@ -67,14 +67,14 @@ function plain(words: readonly string[]): readonly Candidate[] {
 
 /** As the command will find them; never asks whether to trust a folder. */
 async function skills(context: CliContext, flags: CommonFlags, brief: string): Promise<readonly Candidate[]> {
-  const { catalog } = await openMetier(context, flags);
+  const { catalog } = await openSilently(context, flags);
   const isMeant = ({ scope, status }: Skill): boolean =>
     status !== "shadowed" && (!brief.includes("installed") || scope === "installed");
   return catalog.all.filter(isMeant).map(({ name, description }) => [name, description]);
 }
 
 async function models(context: CliContext, flags: CommonFlags): Promise<readonly Candidate[]> {
-  const { config } = await openMetier(context, flags, { autoDiscover: false });
+  const { config } = await openSilently(context, flags, { autoDiscover: false });
   const { BUILT_IN_ALIASES } = await import("@metier/run/model");
   const configured = Object.keys(config.config.models);
   const builtIn = Object.keys(BUILT_IN_ALIASES).filter((alias) => !configured.includes(alias));

@@ -11,14 +11,13 @@ import { collectUsablePackages, parseSkillAddress, type Skill, type WantedPackag
 import type { Config } from "@metier/skills/config";
 import type { Action, CommonFlags } from "../commands/define.ts";
 import { type CliContext, endWith, fit, reply } from "../context.ts";
-import { openMetier, ownEnvironment } from "../open-metier.ts";
+import { openMetier, openSilently, ownEnvironment } from "../open-metier.ts";
 import { doctorText, explainText } from "../output/doctor-text.ts";
 import { skillJson } from "../output/list-text.ts";
 
 export const doctorAction: Action<CommonFlags, [name?: string]> = async (context, flags, name) => {
-  const metier = await openMetier(context, flags);
-  if (name === undefined) await describeAll(context, flags, metier);
-  else await explainOne(context, flags, metier, name);
+  if (name === undefined) await describeAll(context, flags, await openSilently(context, flags));
+  else await explainOne(context, flags, await openMetier(context, flags), name);
 };
 
 async function explainOne(

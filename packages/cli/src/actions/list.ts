@@ -9,7 +9,7 @@ import { MANIFEST_DEFAULTS, type Skill, tellOrigin } from "@metier/skills";
 import type { Action, CommonFlags } from "../commands/define.ts";
 import type { FindFlags, ListFlags } from "../commands/reading.ts";
 import { type CliContext, columnsOf, endWith, err, fit, out, outJson, reply } from "../context.ts";
-import { askForTrust, openMetier } from "../open-metier.ts";
+import { askForTrust, openMetier, openSilently } from "../open-metier.ts";
 import { diagnosticText } from "../output/diagnostics.ts";
 import { listPieces, problemsText, skillJson, statusSymbol, summaryText } from "../output/list-text.ts";
 import { createProgressLine } from "../output/progress.ts";
@@ -46,7 +46,7 @@ const MANY_AFTER_MS = 60;
 async function openForList(context: CliContext, flags: ListFlags): Promise<Metier> {
   const timer = setTimeout(() => context.io.saveMemory?.(), MANY_AFTER_MS);
   try {
-    return await openMetier(context, flags);
+    return await openSilently(context, flags);
   } finally {
     clearTimeout(timer);
   }

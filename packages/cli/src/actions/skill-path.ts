@@ -12,7 +12,7 @@ import type { Metier, MetierOptions } from "@metier/runtime";
 import { isSkillName, type Skill } from "@metier/skills";
 import type { CommonFlags } from "../commands/define.ts";
 import { type CliContext, err } from "../context.ts";
-import { openMetier, workingDirectory } from "../open-metier.ts";
+import { openMetier, openSilently, tellUnusablePaths, workingDirectory } from "../open-metier.ts";
 
 interface OpenedSkill {
   readonly metier: Metier;
@@ -74,7 +74,8 @@ async function openAt(
   const isSkillFile = !stats.isDirectory() && basename(named).toLowerCase() === SKILL_FILE.toLowerCase();
   const location = isSkillFile ? dirname(named) : named;
   const paths = [...(flags.path ?? []), location];
-  const metier = await openMetier(context, { ...flags, path: paths }, more);
+  const metier = await openSilently(context, { ...flags, path: paths }, more);
+  tellUnusablePaths(context, flags, metier);
   try {
     const skill = requireSkillAt(metier, word, location);
     const address = addressOf(metier, skill, word);

@@ -10,11 +10,10 @@ import { type Metier, pathRefusal } from "@metier/runtime";
 import type { CaseResult, TestReport } from "@metier/runtime/testing";
 import { escapeXml, type Skill, trustOnUse } from "@metier/skills";
 import type { Config } from "@metier/skills/config";
-import { trustCommand } from "@metier/skills/trust";
 import type { TestFlags } from "../commands/authoring.ts";
 import type { Action } from "../commands/define.ts";
 import { type CliContext, endWith, err, reply, withInterrupt } from "../context.ts";
-import { askForTrust, openMetier, workingDirectory } from "../open-metier.ts";
+import { askForTrust, openSilently, tellUnusablePaths, workingDirectory } from "../open-metier.ts";
 import { diagnosticsText } from "../output/diagnostics.ts";
 import { count, type Style, styleFor } from "../output/style.ts";
 
@@ -22,7 +21,8 @@ export const testAction: Action<TestFlags> = async (context, flags, ...asked) =>
   const cwd = workingDirectory(context, flags);
   const isPath = (text: string): boolean => existsSync(resolve(cwd, text)) || /[/\\]/.test(text);
   const paths = (asked.length > 0 ? asked.filter(isPath) : ["."]).map((path) => resolve(cwd, path));
-  const opened = await openMetier(context, { ...flags, path: [...(flags.path ?? []), ...paths] });
+  const opened = await openSilently(context, { ...flags, path: [...(flags.path ?? []), ...paths] });
+  tellUnusablePaths(context, flags, opened);
   const metier = await askForTrust(context, flags, opened);
   const names = asked.filter((text) => !isPath(text)).map((name) => requireFile(metier.require(name)));
   const skills = [...names, ...paths.flatMap((path) => skillsBelow(metier, path))];
@@ -47,10 +47,9 @@ async function testAll(
   const { filter, approve } = flags;
   const { grants, roots, config: loaded } = metier;
   const trustNow = trustOnUse(roots, { config: loaded.config, grants, embedding: "command-line" });
-  const cwd = workingDirectory(context, flags);
   const tested = skills.map((skill) => {
     const { level, reason } = trustNow(skill).trust;
-    return { ...skill, trust: level, trustReason: `${reason}${trustByPath(skill, cwd)}` };
+    return { ...skill, trust: level, trustReason: reason };
   });
   const options = {
     config: rulesOf(loaded.config),
@@ -61,11 +60,6 @@ async function testAll(
     signal.addEventListener("abort", () => endWith(context, EXIT.cancelled));
     return runSkillTests(tested, { ...options, signal });
   });
-}
-
-/** A skill that only its path leads to can't be found by name. */
-function trustByPath({ name, scope, root }: Skill, cwd: string): string {
-  return scope === "custom" ? ` From here: ${trustCommand(name, "--path", relative(cwd, root) || ".")}.` : "";
 }
 
 /** The parts of the user's config that limit a run, but nothing that widens its reach. */

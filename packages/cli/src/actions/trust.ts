@@ -16,16 +16,17 @@ import { count } from "../output/style.ts";
 import { openSkill } from "./skill-path.ts";
 
 export const trustAction: Action = async (context, flags, ...targets) => {
+  const cwd = workingDirectory(context, flags);
+  refuseMissingPaths(flags, cwd);
   const metier = await openMetier(context, flags);
   if (targets.length === 1 && targets[0] === "list") {
     showGrants(context, flags, metier.grants);
     return;
   }
-  const cwd = workingDirectory(context, flags);
   const granted: Granted[] = [];
   for (const target of targets.length > 0 ? targets : [metier.project.root]) {
     const unknown = findUnknownSkill(metier, target, cwd);
-    if (unknown === undefined) granted.push(grant(metier, target, cwd));
+    if (unknown === undefined) granted.push(grant(metier, flags, target, cwd));
     else granted.push(await grantUnknown(context, flags, target, unknown));
   }
   reply(context, flags, { trusted: granted }, () => granted.map(({ text }) => text).join("\n"));
@@ -46,6 +47,15 @@ export const untrustAction: Action = async (context, flags, ...targets) => {
   }
   reply(context, flags, { folders, skills }, () => lines.join("\n"));
 };
+
+/** A grant lasts, so a mistyped `--path` must not lead to one for something else. */
+function refuseMissingPaths({ path: paths = [] }: CommonFlags, cwd: string): void {
+  const missing = paths.find((path) => !existsSync(resolve(cwd, path)));
+  if (missing === undefined) return;
+  throw new UsageError(`\`--path ${missing}\` does not exist, so nothing was trusted.`, {
+    hint: "Pass an existing skill folder or file, or a folder of skills.",
+  });
+}
 
 /** The folder of a skill outside all searched folders: trusted the way `metier run ./x` finds it. */
 function findUnknownSkill({ catalog, places }: Metier, target: string, cwd: string): string | undefined {
@@ -84,11 +94,12 @@ interface Granted {
   readonly text: string;
 }
 
-/** A folder on disk, or a skill name; a target that looks like a path is one. */
-function grant(metier: Metier, target: string, cwd: string): Granted {
+/** A folder on disk, or a skill name; a target that looks like a path is one. With `--path`, a bare name is a skill's. */
+function grant(metier: Metier, flags: CommonFlags, target: string, cwd: string): Granted {
   const path = expandPath(target, metier.places.home, cwd);
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (!looksLikePath(target) && metier.has(target)) return grantOne(metier, metier.require(target));
+  const isSkill = !looksLikePath(target) && (flags.path !== undefined || metier.has(target));
+  if (isSkill) return grantOne(metier, metier.require(target));
   if (!isFolder) {
     if (looksLikePath(target))
       throw new UsageError(`\`${target}\` is not a folder.`, { hint: "Pass a folder or a skill." });

@@ -106,7 +106,7 @@ export function refuseBlocked(name: string, findings: readonly Finding[]): Faile
   return {
     name,
     code: "install.blocked",
-    reason: `The scan found a danger that no option overrides: ${ids}.`,
+    reason: `The scan found a danger that \`--yes\` and \`--force\` don't override: ${ids}.`,
     hint: "See the rules with `metier scan --rules`. If the finding is harmless, accept it with `--write-baseline FILE`, then pass `--baseline FILE` or name the file in `scan.baseline`.",
   };
 }

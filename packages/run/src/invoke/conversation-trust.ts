@@ -9,6 +9,7 @@ import {
   type Conversation,
   createConversation,
   hasFolder,
+  type Skill,
   type SkillResource,
   serverOf,
   type Trust,
@@ -16,7 +17,7 @@ import {
   tellOrigin,
   wrapInstructions,
 } from "@metier/skills";
-import { lowerTrust } from "@metier/skills/trust";
+import { lowerTrust, shownCommand, wordsForSkill } from "@metier/skills/trust";
 import type { Invocation, PreparedInvocation } from "./invocation.ts";
 
 export interface ConversationTrust {
@@ -57,18 +58,19 @@ export interface EffectiveTrust extends TrustDecision {
  * conversation, everything started from it is untrusted.
  */
 export function effectiveTrust(
-  name: string,
+  { name, scope, root }: Pick<Skill, "name" | "scope" | "root">,
   own: TrustDecision,
   { callerTrust = "trusted", chain = [] }: Pick<Invocation, "callerTrust" | "chain">,
   conversation?: ConversationTrust,
 ): EffectiveTrust {
   const taint = conversation?.taintedBy;
   if (own.level === "untrusted") {
-    const approve = serverOf(name) === undefined ? "trust" : "remote approve";
+    const approve = serverOf(name) === undefined ? ["trust"] : ["remote", "approve"];
+    const words = wordsForSkill(name, scope, root);
     const how =
       serverOf(name) === undefined ? "add its folder to `trustedPaths`" : `\`remote.approve("${name}")\``;
     const hint = forReader({
-      command: `Read it with \`metier read ${name}\`, then trust it with \`metier ${approve} ${name}\`.`,
+      command: `Read it with ${shownCommand("read", ...words)}, then trust it with ${shownCommand(...approve, ...words)}.`,
       program: `Read it, then ${how} to trust it.`,
       upload: (grant) => `Read it, then have an admin trust it with ${grant}.`,
     });

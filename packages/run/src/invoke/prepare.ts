@@ -91,7 +91,7 @@ async function describeSubject(
     invocation,
     skill,
     execution: chooseExecution(skill.manifest, { asked, configured }),
-    trust: effectiveTrust(skill.name, trust, invocation, conversation),
+    trust: effectiveTrust(skill, trust, invocation, conversation),
     userValues,
     input: await readInput(skill.manifest, invocation.input),
     given: givenValues(skill, loaded, env),

@@ -109,7 +109,7 @@ function decideFor(input: TrustInput, root: TrustRoot, path: string): TrustDecis
   }
   if (root.kind === "foreign") {
     const until = forReader({
-      command: `${trustCommand(input.name)} or \`trusted-paths\` in your config changes that`,
+      command: `${trustCommand(...wordsForSkill(input.name, input.scope, input.root.realPath))} or \`trusted-paths\` in your config changes that`,
       program: "`trustedPaths`, or `trusted-paths` in the user's config, names its folder",
       upload: () => "an admin grants exactly this content",
     });
@@ -134,11 +134,11 @@ const OWN_REASONS: Partial<Record<Scope, string>> = {
 
 const MOST_CHANGES_SHOWN = 3;
 
-function describeBrokenGrant({ name, skillGrant }: TrustInput): string | undefined {
+function describeBrokenGrant({ name, scope, root, skillGrant }: TrustInput): string | undefined {
   if (!skillGrant || skillGrant.valid) return undefined;
   const what = skillGrant.diagnostic?.message ?? `${describeChanges(skillGrant.changes)}.`;
   const how = forReader({
-    command: `${trustCommand(name)} trusts it again`,
+    command: `${trustCommand(...wordsForSkill(name, scope, root.realPath))} trusts it again`,
     program: "have the user trust it again",
   });
   return `It is no longer what you trusted: ${what} Review it, then ${how}.`;
@@ -160,11 +160,20 @@ const CHANGE_WORDS: Record<FileChange["change"], string> = {
   mode: "changed its executable bit",
 };
 
+/** How a command names a skill: one from a custom path isn't found by name alone if only `--path` leads to it. */
+export function wordsForSkill(name: string, scope: Scope, root: string): readonly string[] {
+  return scope === "custom" ? [name, "--path", root] : [name];
+}
+
+function trustCommand(...words: readonly string[]): string {
+  return shownCommand("trust", ...words);
+}
+
 /** Meant to be pasted into a shell, so a folder's name must be harmless there. */
-export function trustCommand(...words: readonly string[]): string {
+export function shownCommand(...words: readonly string[]): string {
   const quote = (word: string): string =>
     /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-  return `\`metier trust ${words.map(quote).join(" ")}\``;
+  return `\`metier ${words.map(quote).join(" ")}\``;
 }
 
 function trusted(reason: string): TrustDecision {

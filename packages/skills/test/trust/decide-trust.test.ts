@@ -85,17 +85,17 @@ describe("by default", () => {
     expect(decideFor(USER, "user", "command-line")[1]).toContain("`metier trust /home/u/.agents/skills`");
   });
 
-  test.each(["custom", "installed"] as const)(
-    "%s skills are untrusted, and it says how to trust them",
-    (scope) => {
-      for (const embedding of ["library", "command-line"] as const) {
-        const [level, reason] = decideFor(CUSTOM, scope, embedding);
-        expect(level).toBe("untrusted");
-        expect(reason).toContain("`metier trust demo`");
-        expect(reason).toContain("`trusted-paths`");
-      }
-    },
-  );
+  test.each([
+    ["custom", "`metier trust demo --path /team/skills`"],
+    ["installed", "`metier trust demo`"],
+  ] as const)("%s skills are untrusted, and it says how to trust them", (scope, command) => {
+    for (const embedding of ["library", "command-line"] as const) {
+      const [level, reason] = decideFor(CUSTOM, scope, embedding);
+      expect(level).toBe("untrusted");
+      expect(reason).toContain(command);
+      expect(reason).toContain("`trusted-paths`");
+    }
+  });
 });
 
 describe("`trusted-paths`", () => {
@@ -194,7 +194,7 @@ describe("a skill grant", () => {
     expect(level).toBe("untrusted");
     expect(reason).toBe(
       "It is no longer what you trusted: `SKILL.md` was changed, `run.sh` changed its executable bit, `a` was added, " +
-        "2 more. Review it, then `metier trust demo` trusts it again.",
+        "2 more. Review it, then `metier trust demo --path /team/skills` trusts it again.",
     );
   });
 
