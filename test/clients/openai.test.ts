@@ -52,6 +52,13 @@ describeSandbox("OpenAI's SDK", () => {
       previous_response_id: first.id,
     });
     expect(asks.output.at(-1)).toMatchObject({ type: "mcp_approval_request", name: "bash" });
+    // Approvals belong to the response that asked for them.
+    const elsewhere = client.responses.create({
+      model: MODEL,
+      previous_response_id: asks.id.replace(/_\d+$/, "_9"),
+      input: answersTo(asks, true),
+    });
+    await expect(elsewhere).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     const done = await client.responses.create({
       model: MODEL,
       previous_response_id: asks.id,

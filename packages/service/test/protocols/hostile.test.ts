@@ -143,7 +143,8 @@ test("no protocol tells where the server keeps things", async () => {
 test("a first message that a quota refuses leaves no session behind, and the log says so", async () => {
   const service = await openService();
   const { call } = service;
-  const agent = (await call("POST", "/anthropic/v1/agents", { body: { name: "writer", model: "default" } })).body;
+  const agent = (await call("POST", "/anthropic/v1/agents", { body: { name: "writer", model: "default" } }))
+    .body;
   expect((await call("PUT", "/v1/tenants/default/quotas", { body: { openRuns: 0 } })).status).toBe(200);
   const message = { messageId: "m", parts: [{ text: "say 1" }], metadata: { skill: "greet" } };
   const events = [{ type: "user.message", content: [{ type: "text", text: "say 1" }] }];
@@ -156,7 +157,9 @@ test("a first message that a quota refuses leaves no session behind, and the log
   expect(refused.map(({ status }) => status)).toEqual([429, 429, 429]);
   expect((await call("GET", "/v1/sessions")).body.data).toEqual([]);
   const { body } = await call("GET", "/v1/audit?limit=100");
-  const told = body.data?.map(({ action }) => String(action)).filter((action) => action.startsWith("session"));
+  const told = body.data
+    ?.map(({ action }) => String(action))
+    .filter((action) => action.startsWith("session"));
   expect(told).toEqual(Array.from({ length: 3 }, () => ["session.created", "session.removed"]).flat());
 });
 

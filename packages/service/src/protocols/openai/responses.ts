@@ -86,6 +86,8 @@ async function isLast(
     );
   const found = await askRoute("GET /v1/sessions/{id}/messages", asking, context, { params: { id } });
   if (!found.ok) return found;
+  const itself = await readResponseNow(asking, context, { run: run.id, part });
+  if (!itself.ok) return itself;
   const isLastRun = listIn(found.value.data).at(-1)?.run === run.id;
   const later = await readResponseNow(asking, context, { run: run.id, part: part + 1 });
   if (isLastRun && !later.ok) return done(undefined);
