@@ -69,7 +69,7 @@ describe("messages [L9]", () => {
     expect(program).toContain("`trustedPaths`");
     expect(program).toContain("`paths`");
     const command = await onCommandLine(texts);
-    expect(command).toContain("`metier trust wild`");
+    expect(command).toContain("`metier trust wild --path ");
     expect(command).toContain("`--path`");
   });
 

@@ -7,6 +7,11 @@ import type { JsonObject } from "@metier/base/json";
 /** The tool that a skill asks its user with. Its calls are sent as questions. */
 export const ASK_USER = "ask_user";
 
+/** Some providers restart the numbering of calls with each answer, so the step is part of the name. */
+export function callName({ step, callId }: JsonObject): string {
+  return `${step}-${callId}`;
+}
+
 interface CallBook {
   /** The call that an event reports; `undefined`: it reports none, or it is a question. */
   take(event: JsonObject): TakenCall | undefined;
@@ -36,8 +41,7 @@ export function openCallBook(earlier: readonly JsonObject[]): CallBook {
   };
   const take: CallBook["take"] = (event) => {
     const { type, tool, questionId, decision } = event;
-    // Some providers restart the numbering of calls with each answer, so the step is part of the name.
-    const id = `${event.step}-${event.callId}`;
+    const id = callName(event);
     if (tool === ASK_USER) return undefined;
     if (type === "approval-asked" && event.kind === undefined) asked.set(String(questionId), id);
     if (type === "tool-called" && decision === "deny") denied.add(id);

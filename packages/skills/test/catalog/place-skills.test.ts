@@ -66,7 +66,8 @@ test("a link from a trusted root into one that is not trusted does not share its
 test("the reason why a skill of a custom path is untrusted names that skill", async () => {
   const world = createWorld();
   world.write({ "custom/x/SKILL.md": skill("x"), "custom/y/SKILL.md": skill("y") });
-  const { catalog } = await onCommandLine(() => world.metier({ paths: [join(world.root, "custom")] }));
-  expect(catalog.get("x")?.trust.reason).toContain("`metier trust x`");
-  expect(catalog.get("y")?.trust.reason).toContain("`metier trust y`");
+  const path = join(world.root, "custom");
+  const { catalog } = await onCommandLine(() => world.metier({ paths: [path] }));
+  expect(catalog.get("x")?.trust.reason).toContain(`\`metier trust x --path ${path}\``);
+  expect(catalog.get("y")?.trust.reason).toContain(`\`metier trust y --path ${path}\``);
 });

@@ -4,6 +4,7 @@
  * so that its stream can be read again from any number.
  */
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
+import { callName } from "../call-book.ts";
 import type { SeenEvent } from "../follow.ts";
 import { answeredText, textIn } from "../foreign-shapes.ts";
 
@@ -155,23 +156,23 @@ const PROJECTORS: Readonly<Record<string, Projector>> = {
   },
   "approval-asked"(state, event) {
     const id = `${APPROVAL}${textIn(event.questionId)}`;
-    state.asked.set(textIn(event.callId), id);
+    state.asked.set(callName(event), id);
     state.isAsking = true;
     return addItem(state, { id, type: "mcp_approval_request", ...callOf(event) });
   },
   "tool-called"(state, event) {
-    state.calls.set(textIn(event.callId), callOf(event));
+    state.calls.set(callName(event), callOf(event));
     return [];
   },
   "tool-finished"(state, event) {
-    const callId = textIn(event.callId);
-    const call = state.calls.get(callId) ?? callOf(event);
+    const name = callName(event);
+    const call = state.calls.get(name) ?? callOf(event);
     const text = event.text ?? "";
     const outcome = event.isError
       ? { output: null, error: text, status: "failed" }
       : { output: text, error: null, status: "completed" };
-    const request = state.asked.get(callId) ?? null;
-    const id = `mcp_${state.run}_${callId}`;
+    const request = state.asked.get(name) ?? null;
+    const id = `mcp_${state.run}_${name}`;
     return addItem(state, { id, type: "mcp_call", ...call, ...outcome, approval_request_id: request });
   },
   "run-finished"(state, event) {
