@@ -8,7 +8,7 @@ import type { JsonObject } from "@metier/base/json";
 export const ASK_USER = "ask_user";
 
 /** Some providers restart the numbering of calls with each answer, so the step is part of the name. */
-export function callName({ step, callId }: JsonObject): string {
+export function callKey({ step, callId }: JsonObject): string {
   return `${step}-${callId}`;
 }
 
@@ -41,7 +41,7 @@ export function openCallBook(earlier: readonly JsonObject[]): CallBook {
   };
   const take: CallBook["take"] = (event) => {
     const { type, tool, questionId, decision } = event;
-    const id = callName(event);
+    const id = callKey(event);
     if (tool === ASK_USER) return undefined;
     if (type === "approval-asked" && event.kind === undefined) asked.set(String(questionId), id);
     if (type === "tool-called" && decision === "deny") denied.add(id);

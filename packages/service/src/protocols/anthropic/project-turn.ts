@@ -3,7 +3,7 @@
  * that a list, a stream, and a stream after a restart give the same events under the same ids.
  */
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
-import { ASK_USER, callName } from "../call-book.ts";
+import { ASK_USER, callKey } from "../call-book.ts";
 import type { Pending, SeenEvent } from "../follow.ts";
 import { answeredText, textIn } from "../foreign-shapes.ts";
 import type { SessionTurn } from "./sessions.ts";
@@ -133,13 +133,13 @@ const PROJECTORS: Readonly<Record<string, Projector>> = {
   },
   "tool-called"(state, event) {
     // What waited was told when it was asked; a question to the user is told while it waits.
-    const call = callName(event);
+    const call = callKey(event);
     if (state.uses.has(call) || event.tool === ASK_USER) return [];
     const permission = event.decision === "deny" ? "deny" : "allow";
     return [useTool(state, event, `sevt_${state.run}_call_${call}`, permission)];
   },
   "tool-finished"(state, event) {
-    const use = state.uses.get(callName(event));
+    const use = state.uses.get(callKey(event));
     if (use === undefined) return [];
     const content = [{ type: "text", text: event.text ?? "" }];
     const result = { tool_use_id: use, content, is_error: event.isError ?? false };
@@ -175,7 +175,7 @@ function make(
 }
 
 function useTool(state: TurnState, event: SeenEvent, id: string, permission: string): SessionEvent {
-  state.uses.set(callName(event), id);
+  state.uses.set(callKey(event), id);
   const use = { name: event.tool ?? "", input: inputOf(event.input), evaluated_permission: permission };
   return make(state, event, "agent.tool_use", use, id);
 }

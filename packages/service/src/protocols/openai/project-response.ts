@@ -4,7 +4,7 @@
  * so that its stream can be read again from any number.
  */
 import { isJsonObject, type Json, type JsonObject } from "@metier/base/json";
-import { callName } from "../call-book.ts";
+import { callKey } from "../call-book.ts";
 import type { SeenEvent } from "../follow.ts";
 import { answeredText, textIn } from "../foreign-shapes.ts";
 
@@ -156,16 +156,16 @@ const PROJECTORS: Readonly<Record<string, Projector>> = {
   },
   "approval-asked"(state, event) {
     const id = `${APPROVAL}${textIn(event.questionId)}`;
-    state.asked.set(callName(event), id);
+    state.asked.set(callKey(event), id);
     state.isAsking = true;
     return addItem(state, { id, type: "mcp_approval_request", ...callOf(event) });
   },
   "tool-called"(state, event) {
-    state.calls.set(callName(event), callOf(event));
+    state.calls.set(callKey(event), callOf(event));
     return [];
   },
   "tool-finished"(state, event) {
-    const name = callName(event);
+    const name = callKey(event);
     const call = state.calls.get(name) ?? callOf(event);
     const text = event.text ?? "";
     const outcome = event.isError
