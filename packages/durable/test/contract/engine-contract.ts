@@ -1,4 +1,5 @@
 /** What every engine does: each run is advanced by one worker at a time, and none is forgotten. */
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -250,7 +251,7 @@ export function describeEngine(stores: Stores): void {
       const worker = startProcess(stores, "engine-process.ts", place, 600);
       await worker.heard("started");
       await delay(100);
-      worker.process.kill("SIGSTOP");
+      await stopBetweenWrites(worker.process, () => engine.limit("acme", {}));
       let isTaken = false;
       startWork(engine, {
         async advance({ runId, holder, term, stopping }) {
@@ -269,6 +270,20 @@ export function describeEngine(stores: Stores): void {
       expect(before.length).toBeGreaterThan(0);
     });
   });
+}
+
+/** Stopped within a write, a process keeps its lock of the file, and nobody else gets on: then it is stopped later. */
+async function stopBetweenWrites(process: ChildProcess, write: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    process.kill("SIGSTOP");
+    try {
+      await write();
+      return;
+    } catch {
+      process.kill("SIGCONT");
+      await delay(20);
+    }
+  }
 }
 
 async function startRun({ journal, engine }: Opened, id: string): Promise<void> {

@@ -49,8 +49,6 @@ export function followRun(parts: FollowParts): RunFollowing {
   const signal = AbortSignal.any([parts.signal, closed.signal]);
   let after = parts.after;
   let waitingAt = -1;
-  /** Whether the call that the text belongs to was seen: its first words can be faster than its event. */
-  let isCalled = after > 0;
   let written = "";
   const ignore = parts.notices.onText(parts.runId, (piece) => {
     const shown = parts.text.push(piece);
@@ -61,27 +59,21 @@ export function followRun(parts: FollowParts): RunFollowing {
     written = "";
     return text;
   };
-  const pass = ({ event }: JournalEvent): void => {
-    const { type } = isJsonObject(event) ? event : {};
-    if (type === "model-called") isCalled = true;
-    if (type !== "model-answered") return;
-    // A whole answer contains everything written until then.
-    parts.text.end();
-    written = "";
-    isCalled = false;
-  };
   return {
     async next() {
-      const hasText = (): boolean => isCalled && written !== "";
-      const events = await nextBatch(parts, { after, waitingAt }, signal, hasText);
+      const events = await nextBatch(parts, { after, waitingAt }, signal, () => written !== "");
       if (events === "ended" || signal.aborted || !(await parts.mayGoOn())) return undefined;
       if (events === "waiting") {
         waitingAt = after;
         return { kind: "waiting" };
       }
-      if (events.length === 0) return hasText() ? { kind: "text", text: takeText() } : { kind: "quiet" };
+      if (events.length === 0) return written === "" ? { kind: "quiet" } : { kind: "text", text: takeText() };
       after = events.at(-1)?.seq ?? after;
-      for (const one of events) pass(one);
+      // A whole answer contains everything written until then.
+      if (events.some(({ event }) => isJsonObject(event) && event.type === "model-answered")) {
+        parts.text.end();
+        written = "";
+      }
       return { kind: "events", events };
     },
     end() {
