@@ -1,15 +1,10 @@
 /** The compact forms in which an index keeps a folder's listing and a checked skill. */
 import type { Diagnostic } from "@metier/base/diagnostic";
-import { isJsonObject, type Json } from "@metier/base/json";
+import { isJsonObject } from "@metier/base/json";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { CheckedSkill } from "../skill/skill.ts";
 import { EMPTY_LISTING, type ListedFolder, PLAIN_LISTING } from "../sources/skill-files.ts";
 import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
-
-/**
- * A folder with only `SKILL.md` and other files is stored as its number of entries, any other without its empty fields.
- */
-type PackedListing = number | (Partial<ListedFolder> & Pick<ListedFolder, "entries">);
 
 interface PackedChecked {
   /** Without the fields that have their default value. */
@@ -20,6 +15,7 @@ interface PackedChecked {
   readonly characters: number;
 }
 
+/** A folder with only `SKILL.md` and other files is its number of entries, any other has no empty fields. */
 export function packListing(listing: ListedFolder): string {
   const { folders, skillFiles, flatFiles, links, specialFiles, hasGitignore, entries } = listing;
   const isPlain =
@@ -48,9 +44,8 @@ function filled(names: readonly string[]): readonly string[] | undefined {
 /** `undefined` for anything but what `packListing` writes. */
 export function unpackListing(packed: unknown): ListedFolder | undefined {
   if (typeof packed === "number") return { ...PLAIN_LISTING, entries: packed };
-  if (!isJsonObject(packed as Json) || typeof (packed as PackedListing & object).entries !== "number")
-    return undefined;
-  const listing = packed as ListedFolder;
+  if (!isJsonObject(packed) || typeof packed.entries !== "number") return undefined;
+  const listing = packed as unknown as ListedFolder;
   for (const key in listing) {
     const usual = key === "entries" ? 0 : EMPTY_LISTING[key as keyof typeof EMPTY_LISTING];
     const value = listing[key as keyof ListedFolder];
@@ -85,8 +80,8 @@ export function unpackChecked(packed: unknown, file: string): CheckedSkill | und
 }
 
 function isPackedChecked(value: unknown): value is PackedChecked {
-  if (typeof value !== "object" || value === null) return false;
-  const { manifest, diagnostics, lines, characters } = value as PackedChecked;
+  if (!isJsonObject(value)) return false;
+  const { manifest, diagnostics, lines, characters } = value as unknown as PackedChecked;
   if (typeof lines !== "number" || typeof characters !== "number") return false;
   if (diagnostics !== undefined && !Array.isArray(diagnostics)) return false;
   return manifest === undefined || (!!manifest.name && typeof manifest.description === "string");

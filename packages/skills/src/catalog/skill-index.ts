@@ -211,10 +211,9 @@ function openSkillIndex(
     recall(file) {
       if (old.isEmpty) return undefined;
       const key = keyOf(file, "");
-      const unpack = (packed: unknown): CheckedSkill | undefined => unpackChecked(packed, file);
-      let known = unpack(parseOrUndefined(again.next(key)));
+      let known = unpackChecked(parseOrUndefined(again.next(key)), file);
       const stats = known === undefined ? currentStats(file) : undefined;
-      if (stats) known = findSame(old, created, key, stats, unpack);
+      if (stats) known = findSame(old, created, key, stats, (packed) => unpackChecked(packed, file));
       if (known !== undefined) skills += 1;
       return known;
     },
