@@ -15,10 +15,11 @@ import { bundleInspectorPage } from "./build/inspector-page.mjs";
 import { bundleInterpretedShell } from "./build/interpreted-shell.mjs";
 import { takeBuiltinsLazily } from "./build/lazy-builtins.mjs";
 import { LIBRARY_ENTRIES } from "./build/library-entries.mjs";
+import { compileNativeThread } from "./build/native-thread.mjs";
 import { collectNotices } from "./build/notices.mjs";
 import { packVocabulary } from "./build/pack-vocabulary.mjs";
 import { sourceStamp } from "./setup/fresh-build.mjs";
-import { ROOT } from "./setup/repository.mjs";
+import { ROOT, say } from "./setup/repository.mjs";
 
 const DIST = join(ROOT, "packages/metier/dist");
 // Built elsewhere and swapped in as a whole: a command that starts in the meantime finds either the old `dist/` or the
@@ -190,6 +191,8 @@ try {
   const page = await bundleInspectorPage(join(STAGING, "inspector"));
   const bundled = await bundle(); // After the two above, which it includes.
   await bundleReadAhead();
+  const noNative = compileNativeThread(join(STAGING, "native"));
+  if (noNative) say(`built without the native thread, because ${noNative}: long lists take longer`);
   const inputs = [...new Set([...bundled, ...shell, ...page])];
   writeFileSync(join(STAGING, "THIRD_PARTY_NOTICES.txt"), collectNotices(inputs));
   await writeManifestSchema();

@@ -6,6 +6,7 @@ import { ROOT, runQuietly, SetUpError, say } from "./repository.mjs";
 
 const SOURCES = [
   ...readdirSync(join(ROOT, "packages")).map((name) => `packages/${name}/src`),
+  "packages/skills/native",
   "scripts/build",
   "scripts/build.mjs",
   "package.json",
@@ -21,6 +22,7 @@ export function buildIfStale(node) {
   say("building dist");
   const result = runQuietly(node, [join(ROOT, "scripts", "build.mjs")]);
   if (!result.ok) throw new SetUpError("The build failed; see its output above.", result.output);
+  if (result.output) process.stderr.write(`${result.output}\n`);
 }
 
 /** One digest over the path, size and time of every file a build reads. */

@@ -4,6 +4,8 @@
  * quickly.
  */
 import type { SkillHead } from "../parse/skill-head.ts";
+import type { ReadAhead } from "./second-thread.ts";
+import { AHEAD_BATCH } from "./thread-tasks.ts";
 
 export interface FetchedBatch {
   /**
@@ -40,13 +42,17 @@ export function openFetched({ lines, heads, bytes }: FetchedBatch): Fetched {
   let at = 0;
   let headAt = 0;
   let byteAt = 0;
-  /** Moves to the entry. What is asked for out of order is read by whoever asks. */
+  /** Moves to the entry, or stays where it is: whoever asks reads what was left out or is asked for out of order. */
   const find = (key: string): boolean => {
+    if (parts[at] === key) return true;
+    const before = [at, headAt, byteAt] as const;
     while (at < parts.length - 1 && parts[at] !== key) {
       if (parts[at]?.endsWith("/")) at += FOLDER_LINES;
       else takeFile();
     }
-    return at < parts.length - 1;
+    if (at < parts.length - 1) return true;
+    [at, headAt, byteAt] = before;
+    return false;
   };
   const takeFile = (): FetchedFile => {
     const stamp = parts[at + 1] ?? "";
@@ -69,6 +75,27 @@ export function openFetched({ lines, heads, bytes }: FetchedBatch): Fetched {
       return folder;
     },
     file: (key) => (find(key) ? takeFile() : undefined),
+  };
+}
+
+/** Takes a batch when the search reaches the first of its folders. */
+export function followBatches(
+  folders: readonly string[],
+  take: (batch: number) => Fetched | undefined,
+): ReadAhead {
+  let place = 0;
+  let batch = -1;
+  let turn: Fetched | undefined;
+  return {
+    turn(name) {
+      const at = folders.indexOf(name, place);
+      if (at === -1) return undefined;
+      place = at;
+      const number = Math.floor(at / AHEAD_BATCH);
+      if (number !== batch) turn = take(number);
+      batch = number;
+      return turn;
+    },
   };
 }
 

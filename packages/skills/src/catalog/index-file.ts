@@ -3,11 +3,12 @@
  * changed files, or about what an entry means.
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import type { StampWork } from "./thread-tasks.ts";
 
 export interface OldIndex {
   readonly isEmpty: boolean;
-  /** As it is on disk, to be given to another thread. */
-  readonly bytes?: ArrayBuffer | undefined;
+  /** To be given to another thread. */
+  readonly bytes?: IndexBytes | undefined;
   /** In milliseconds. */
   readonly writtenAt: number;
   readonly search?: PlainSearch | undefined;
@@ -22,6 +23,9 @@ export interface OldIndex {
   /** Whether every entry is between the two positions. */
   isWhole(from: number, to: number): boolean;
 }
+
+/** The index as it is on disk, and where in it its first entry starts and its last one ends. */
+type IndexBytes = Pick<StampWork, "bytes" | "firstByte" | "endByte">;
 
 /**
  * A search that followed no link, read no `.gitignore` and reported nothing: while all its entries are unchanged, it
@@ -90,11 +94,16 @@ function openOldIndex(text: string, heading: string, bytes: ArrayBuffer | undefi
   const isWhole =
     text.startsWith(`${heading}\n`) && timeEnd > 0 && end > timeEnd && Number(last?.length) === end;
   if (!isWhole || !Number.isSafeInteger(writtenAt)) return openText("", { start: 0, writtenAt: 0 });
+  const start = timeEnd + 1;
   return openText(text.slice(0, end), {
-    start: timeEnd + 1,
+    start,
     writtenAt,
     search: searchOf(text.slice(end)),
-    bytes,
+    bytes: bytes && {
+      bytes,
+      firstByte: Buffer.byteLength(text.slice(0, start)),
+      endByte: bytes.byteLength - (text.length - end), // The last line is ASCII.
+    },
   });
 }
 

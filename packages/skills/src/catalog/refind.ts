@@ -21,7 +21,8 @@ export function createRefinding(root: string, old: OldIndex, thread?: SecondThre
     find(nested) {
       if (old.search === undefined || old.search.nested !== nested) return undefined;
       const { bytes, writtenAt, search, all } = old;
-      const other = bytes && thread?.checkStamps({ root, bytes, start: all.from, end: all.to, writtenAt });
+      const { from: start, to: end } = all;
+      const other = bytes && thread?.checkStamps({ root, ...bytes, start, end, writtenAt });
       const isSame = old.every(({ from, keyEnd, stampEnd, to }) => {
         const isKnown = other?.isUnchanged(from);
         if (isKnown === false) return false;
@@ -34,8 +35,8 @@ export function createRefinding(root: string, old: OldIndex, thread?: SecondThre
         }
         return true;
       });
-      other?.end();
-      if (isSame && keys.length === search.found) return keys.map((key) => root + key);
+      const isRestSame = other?.end() ?? true;
+      if (isSame && isRestSame && keys.length === search.found) return keys.map((key) => root + key);
       keys.length = 0;
       return undefined;
     },

@@ -7,7 +7,8 @@ import type { SkillRoot } from "../sources/skill-roots.ts";
 import { lastSearch } from "./index-file.ts";
 import type { SecondThread } from "./second-thread.ts";
 
-export type StartThread = () => SecondThread | undefined;
+/** A thread for a root with this many folders, if one is worth its start. */
+export type StartThread = (folders: number) => SecondThread | undefined;
 
 export interface RootThreads {
   /** The thread of a root that is known to be large. */
@@ -27,24 +28,32 @@ interface RootThreadsOptions {
 }
 
 export function openRootThreads({ roots, atLeast, indexFile, startThread }: RootThreadsOptions): RootThreads {
-  const isLarge = (root: string): boolean => {
+  /** As far as it is known from outside. */
+  const countFolders = (root: string): number => {
     const links = countLinks(root);
     // Most roots are small or absent, and this is done at every start.
-    if (links < atLeast && links !== NOT_COUNTED) return false;
+    if (links < atLeast && links !== NOT_COUNTED) return 0;
     const search = lastSearch(indexFile(root));
-    return search === "none" ? links >= atLeast : (search?.found ?? 0) >= atLeast;
+    return search === "none" ? links : (search?.found ?? 0);
   };
-  const paths = startThread ? roots.filter(isSearched).map(({ path }) => path) : [];
-  const large = new Set(paths.filter(isLarge));
-  let early = large.size > 0 ? startThread?.() : undefined;
+  const start: StartThread = (folders) => (folders < atLeast ? undefined : startThread?.(folders));
+  const large = new Map<string, number>();
+  for (const { path } of startThread ? roots.filter(isSearched) : []) {
+    const folders = countFolders(path);
+    if (folders >= atLeast) large.set(path, folders);
+  }
+  const [first] = large.values();
+  let early = first === undefined ? undefined : start(first);
   return {
     take(root) {
-      if (!large.delete(root)) return undefined;
-      const thread = early ?? startThread?.();
+      const folders = large.get(root);
+      if (folders === undefined) return undefined;
+      large.delete(root);
+      const thread = early ?? start(folders);
       early = undefined;
       return thread;
     },
-    start: (folders) => (folders < atLeast ? undefined : startThread?.()),
+    start,
   };
 }
 

@@ -1,32 +1,12 @@
 /**
  * A second thread for large roots. When there is no index, it lists folders and reads files ahead of the search; when there
- * is one, it checks stamps from the end while this thread checks them from the front. Everything else stays the same as with
- * one thread, and where no second thread is available, this one does all the work.
+ * is one, it compares stamps. Everything else stays the same as with one thread, and where no second thread is available,
+ * this one does all the work.
  */
-import type { MessagePort, Worker } from "node:worker_threads";
-import { findThreadProgram } from "@metier/base/files";
-import { fetchBatch } from "./fetch-ahead.ts";
-import {
-  type BatchWriter,
-  createBatchWriter,
-  type Fetched,
-  type FetchedBatch,
-  openFetched,
-} from "./fetched-batch.ts";
-import {
-  AHEAD_BATCH,
-  type AheadAnswer,
-  type AheadWork,
-  BETWEEN_FOLDERS,
-  batchOf,
-  CHANGED,
-  LEAD,
-  PATIENCE_MS,
-  PROGRESS,
-  STATE,
-  type StampWork,
-  type ThreadTask,
-} from "./thread-tasks.ts";
+import type { Fetched } from "./fetched-batch.ts";
+import { startNativeThread } from "./native-thread.ts";
+import { startNodeThread } from "./node-thread.ts";
+import type { AheadWork, StampWork } from "./thread-tasks.ts";
 
 /** Takes one task, or none. */
 export interface SecondThread {
@@ -41,121 +21,19 @@ export interface ReadAhead {
   turn(name: string): Fetched | undefined;
 }
 
-/** Compares stamps from the end of an index, while this thread goes through it from the front. */
-interface StampCheck {
+/** Compares the stamps of an index, while this thread goes through it from the front. */
+export interface StampCheck {
   /** Of the entry at a place: `undefined` where this thread must look itself; `false` as soon as anything has changed. */
   isUnchanged(place: number): boolean | undefined;
-  /** The other thread has nothing left to do. */
-  end(): void;
+  /** Nothing more is asked. Whether all that this thread did not look at itself is unchanged. */
+  end(): boolean;
 }
 
-/** Starts it before its task is known: it takes as long to start as this thread takes to find out. */
-export function startSecondThread(): SecondThread | undefined {
-  const thread = startThread();
-  let isFree = true;
-  const give = (task: ThreadTask | undefined, ...owned: readonly (MessagePort | ArrayBuffer)[]): void => {
-    if (isFree) thread?.postMessage(task, owned);
-    isFree = false;
-  };
-  return (
-    thread && {
-      readAhead({ folders, ...work }) {
-        const batches = Math.ceil(folders.length / AHEAD_BATCH);
-        const states = new Int32Array(new SharedArrayBuffer((batches + 1) * Int32Array.BYTES_PER_ELEMENT));
-        const { port1, port2 } = new (process.getBuiltinModule("node:worker_threads").MessageChannel)();
-        const names = folders.join(BETWEEN_FOLDERS);
-        give({ ...work, kind: "fetch", folders: names, states, port: port2 }, port2);
-        port1.unref();
-        return followThread(port1, { ...work, folders }, states);
-      },
-      checkStamps(work) {
-        const places = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-        places[PROGRESS.checkedFrom] = work.end;
-        give({ ...work, kind: "check-stamps", places }, work.bytes);
-        return followStamps(places, work.end);
-      },
-      dismiss: () => give(undefined),
-    }
-  );
-}
+/** From how many folders on a thread is worth its start: a native one takes less than a millisecond, one of Node 25. */
+export const NATIVE_FROM = 16;
+const NODE_FROM = 2000;
 
-function startThread(): Worker | undefined {
-  const program = findThreadProgram("skills/src/catalog/ahead-thread.ts", "dist/ahead/ahead-thread.js");
-  if (program === undefined) return undefined;
-  try {
-    const thread = new (process.getBuiltinModule("node:worker_threads").Worker)(program, {
-      execArgv: [], // This process's own options (`--eval`, `--inspect-brk`) are not meant for it.
-      trackUnmanagedFds: false, // Each file is closed where it was opened; noting them costs time.
-    });
-    // A thread that fails leaves its batches, and nobody waits for it to end.
-    thread.on("error", () => undefined);
-    thread.unref();
-    return thread;
-  } catch {
-    return undefined; // The system gives no more threads.
-  }
-}
-
-function followStamps(places: Int32Array, end: number): StampCheck {
-  return {
-    isUnchanged(place) {
-      const from = Atomics.load(places, PROGRESS.checkedFrom);
-      if (from === CHANGED) return false;
-      if (place >= from) return true;
-      Atomics.store(places, PROGRESS.reached, place);
-      return undefined;
-    },
-    end: () => void Atomics.store(places, PROGRESS.reached, end),
-  };
-}
-
-function followThread(port: MessagePort, work: AheadWork, states: Int32Array): ReadAhead {
-  const { receiveMessageOnPort } = process.getBuiltinModule("node:worker_threads");
-  const { folders } = work;
-  const reached = states.length - 1;
-  const answers = new Map<number, FetchedBatch>();
-  let writer: BatchWriter | undefined;
-  let place = 0;
-  let batch = -1;
-  let turn: Fetched | undefined;
-
-  const isFree = (number: number): boolean =>
-    Atomics.compareExchange(states, number, STATE.free, STATE.here) === STATE.free;
-  /** Where this thread would wait for the other one, it fetches another batch itself. Returns whether there was one. */
-  const fetchAnother = (after: number): boolean => {
-    for (let number = after + 1; number < reached && number <= after + LEAD; number++) {
-      if (!isFree(number)) continue;
-      writer ??= createBatchWriter();
-      answers.set(number, fetchBatch(work, batchOf(folders, number), writer));
-      return true;
-    }
-    return false;
-  };
-  const takeBatch = (number: number): Fetched | undefined => {
-    Atomics.store(states, reached, number);
-    Atomics.notify(states, reached);
-    if (isFree(number)) return undefined;
-    while (Atomics.load(states, number) === STATE.there) {
-      if (fetchAnother(number)) continue;
-      if (Atomics.wait(states, number, STATE.there, PATIENCE_MS) === "timed-out") return undefined;
-    }
-    for (let got = receiveMessageOnPort(port); got !== undefined; got = receiveMessageOnPort(port)) {
-      const { batch: fetchedBatch, fetched } = got.message as AheadAnswer;
-      answers.set(fetchedBatch, fetched);
-    }
-    const fetched = answers.get(number);
-    answers.delete(number);
-    return fetched && openFetched(fetched);
-  };
-  return {
-    turn(name) {
-      const at = folders.indexOf(name, place);
-      if (at === -1) return undefined;
-      place = at;
-      const number = Math.floor(at / AHEAD_BATCH);
-      if (number !== batch) turn = takeBatch(number);
-      batch = number;
-      return turn;
-    },
-  };
+/** Started before its task is known: one of Node takes as long to start as this thread takes to find out. */
+export function startSecondThread(folders: number): SecondThread | undefined {
+  return startNativeThread() ?? (folders < NODE_FROM ? undefined : startNodeThread());
 }

@@ -24,7 +24,7 @@ import { newIndexFile } from "./new-index-file.ts";
 import { packChecked, packListing, unpackChecked, unpackListing } from "./packed-entries.ts";
 import { createRefinding } from "./refind.ts";
 import { isSearched, openRootThreads, type RootThreads, type StartThread } from "./root-threads.ts";
-import type { SecondThread } from "./second-thread.ts";
+import { NATIVE_FROM, type SecondThread } from "./second-thread.ts";
 import { currentStats, isSettled, lastChange } from "./stamps.ts";
 
 export { currentStamp, isSettled, lastChange } from "./stamps.ts";
@@ -117,7 +117,7 @@ const FORMAT = 8;
  * Fewer skills are read faster than an index, even by a program that must first compile its reader; fewer folders,
  * before a second thread has started.
  */
-const AT_LEAST: AtLeast = { skills: 4, folders: 2000 };
+const AT_LEAST: AtLeast = { skills: 4, folders: NATIVE_FROM };
 
 function indexHeading(root: string, profile: Profile): string {
   return `metier-index ${FORMAT} ${VERSION} ${profile} ${JSON.stringify(root)}`;

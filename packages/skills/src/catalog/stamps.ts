@@ -33,5 +33,10 @@ export function lastChange({ mtimeNs, ctimeNs }: BigIntStats): number {
 }
 
 export function isSettled(changed: number, writtenAt: number): boolean {
-  return changed < writtenAt - RACY_MS;
+  return changed < settledBefore(writtenAt);
+}
+
+/** In milliseconds: what changed since is not believed. */
+export function settledBefore(writtenAt: number): number {
+  return writtenAt - RACY_MS;
 }

@@ -19,6 +19,9 @@ export interface StampWork {
   /** Where its first entry starts and its last one ends, in its text. */
   readonly start: number;
   readonly end: number;
+  /** The same in its bytes. */
+  readonly firstByte: number;
+  readonly endByte: number;
   readonly writtenAt: number;
 }
 

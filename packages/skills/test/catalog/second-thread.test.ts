@@ -11,15 +11,21 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { skillText, temporaryFolder } from "../../../../test/support/temporary.ts";
 import { checkFromEnd } from "../../src/catalog/check-stamps.ts";
+import { startNodeThread } from "../../src/catalog/node-thread.ts";
 import { readRoot } from "../../src/catalog/read-root.ts";
 import type { StartThread } from "../../src/catalog/root-threads.ts";
-import { type SecondThread, startSecondThread } from "../../src/catalog/second-thread.ts";
+import type { SecondThread } from "../../src/catalog/second-thread.ts";
 import { openIndexes } from "../../src/catalog/skill-index.ts";
 import { CHANGED } from "../../src/catalog/thread-tasks.ts";
 import type { SkillRoot } from "../../src/sources/skill-roots.ts";
 import type { Profile } from "../../src/validate/profiles.ts";
+import { nativeThreads } from "./native-threads.ts";
 
 const COUNT = 300;
+const THREADS: readonly { readonly kind: string; readonly start: StartThread }[] = [
+  { kind: "a thread of Node", start: startNodeThread },
+  ...nativeThreads,
+];
 
 /** Skills side by side; one needs the full parser, one is in a group. Unless it is plain, one has a skill below it. */
 function makeSkills({ isPlain = false } = {}): { readonly root: SkillRoot; readonly cache: string } {
@@ -108,19 +114,22 @@ const ODD_FILES: Readonly<Record<string, string | Buffer>> = {
   "aa-tabs": "---\nname: aa-tabs\ndescription:\tTabs.\n---\n\t\n\t\tText.\t\n\t\n",
 };
 
-test("two threads find the same as one, and leave the same index", async () => {
-  const made = makeSkills();
-  for (const [name, content] of Object.entries(ODD_FILES)) {
-    mkdirSync(join(made.root.path, name));
-    writeFileSync(join(made.root.path, name, "SKILL.md"), content);
-  }
-  for (const profile of ["standard", "strict", "lenient"] as const) {
-    const [one, two] = [`${made.cache}-${profile}-one`, `${made.cache}-${profile}-two`];
-    const alone = await readWith({ ...made, cache: one }, undefined, { profile });
-    expect(await readWith({ ...made, cache: two }, startSecondThread, { profile })).toEqual(alone);
-    expect(entriesOf(two)).toEqual(entriesOf(one));
-  }
-});
+test.each(THREADS)(
+  "$kind finds the same as one thread alone, and leaves the same index",
+  async ({ start }) => {
+    const made = makeSkills();
+    for (const [name, content] of Object.entries(ODD_FILES)) {
+      mkdirSync(join(made.root.path, name));
+      writeFileSync(join(made.root.path, name, "SKILL.md"), content);
+    }
+    for (const profile of ["standard", "strict", "lenient"] as const) {
+      const [one, two] = [`${made.cache}-${profile}-one`, `${made.cache}-${profile}-two`];
+      const alone = await readWith({ ...made, cache: one }, undefined, { profile });
+      expect(await readWith({ ...made, cache: two }, start, { profile })).toEqual(alone);
+      expect(entriesOf(two)).toEqual(entriesOf(one));
+    }
+  },
+);
 
 test("the thread of a large root starts before anything is read, and not for a small one", () => {
   const { root, cache } = makeSkills();
@@ -145,14 +154,14 @@ test("the thread of a large root starts before anything is read, and not for a s
   expect(openWith(10 * COUNT)).toBe(0);
 });
 
-test("an unchanged tree is the same with a second thread, and a change is seen wherever it is", async () => {
+test.each(THREADS)("$kind sees that a tree is unchanged, and a change wherever it is", async ({ start }) => {
   const made = makeSkills({ isPlain: true });
   const old = await readWith(made);
   makeOlder(made.cache);
   const asked: string[] = [];
   const withThread = (): ReturnType<typeof readWith> =>
-    readWith(made, () => {
-      const thread = startSecondThread();
+    readWith(made, (folders) => {
+      const thread = start(folders);
       return thread && watched(asked, thread);
     });
   expect(await withThread()).toEqual(old);
@@ -175,7 +184,7 @@ test("the other thread checks every stamp from the end, and says when it saw a c
       const places = new Int32Array([work.end, 0]);
       checkFromEnd({ ...work, kind: "check-stamps", places });
       found = places[0] === work.start ? "nothing" : places[0] === CHANGED ? "a change" : undefined;
-      return { isUnchanged: () => undefined, end: () => undefined };
+      return { isUnchanged: () => undefined, end: () => true };
     };
     await readWith(made, () => watched([], { checkStamps }));
     return found;

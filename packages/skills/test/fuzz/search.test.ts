@@ -1,6 +1,6 @@
 /**
  * The fast ways of listing against the plain one, over generated trees: with an index that is not there yet, with what
- * another thread has read, with an index of the same tree, and after a change. Whatever way it goes, the answer is the same.
+ * another thread has read, natively or not, with an index of the same tree, and after a change. Whatever way it goes, the answer is the same.
  */
 import {
   type Dirent,
@@ -31,6 +31,7 @@ import { readRoot } from "../../src/catalog/read-root.ts";
 import type { SecondThread } from "../../src/catalog/second-thread.ts";
 import { openIndexes } from "../../src/catalog/skill-index.ts";
 import type { SkillRoot } from "../../src/sources/skill-roots.ts";
+import { nativeThreads } from "../catalog/native-threads.ts";
 
 /** `npm run fuzz` asks for more; more than 5,000 trees take hours. */
 const RUNS = Math.min(Number(process.env.METIER_FUZZ_RUNS ?? 40), 5000);
@@ -190,17 +191,25 @@ function moveAside(path: string, name: string): void {
 
 /** The root and what is asked of it, as a list asks; with an index only where `indexes` are given. */
 async function list(ground: Ground, nested: boolean, indexes?: ReturnType<typeof openIndexes>) {
-  const path = ground.root;
-  const root: SkillRoot = { scope: "user", path, kind: "own", rank: 1, explicit: false, grantFolder: path };
+  const root = rootOf(ground);
   const knownRoots = [ground.root, ground.known];
   const content = await readRoot(root, { profile: "standard", nested, knownRoots, index: indexes?.of(root) });
   return JSON.parse(JSON.stringify(content)) as unknown;
 }
 
-function open(ground: Ground, thread?: SecondThread) {
+function open(ground: Ground, thread?: SecondThread, roots: readonly SkillRoot[] = []) {
   const atLeast = { skills: 1, folders: 1 };
   const startThread = (): SecondThread | undefined => thread;
-  return openIndexes({ cacheFolder: ground.cache, profile: "standard", roots: [], startThread, atLeast });
+  return openIndexes({ cacheFolder: ground.cache, profile: "standard", roots, startThread, atLeast });
+}
+
+/** The root's size is known, so its thread compares stamps where there is an index. */
+function openNative(ground: Ground) {
+  return open(ground, startNative(), [rootOf(ground)]);
+}
+
+function rootOf({ root: path }: Ground): SkillRoot {
+  return { scope: "user", path, kind: "own", rank: 1, explicit: false, grantFolder: path };
 }
 
 /** What a thread would have fetched of every second pair of folders, without the thread. */
@@ -226,6 +235,11 @@ function fetchEveryOther({ root }: Ground): SecondThread {
   };
   const checkStamps: SecondThread["checkStamps"] = () => expect.unreachable();
   return { readAhead, checkStamps, dismiss: () => undefined };
+}
+
+/** The native thread, or none. */
+function startNative(): SecondThread | undefined {
+  return nativeThreads[0]?.start();
 }
 
 /** As if the index had been written long after everything else: what is younger is not believed. */
@@ -264,14 +278,19 @@ test("every way of listing finds and says the same", { timeout: HOUR_MS }, async
           for (const entry of entries) make(ground, entry);
           const plain = await list(ground, nested);
           expect(await list(ground, nested, open(ground, fetchEveryOther(ground)))).toEqual(plain);
+          rmSync(join(ground.cache, "index"), { recursive: true, force: true });
+          expect(await list(ground, nested, openNative(ground))).toEqual(plain);
           letTimePass(ground);
           if (isRefound(ground)) refound++;
           expect(await list(ground, nested, open(ground))).toEqual(plain);
+          expect(await list(ground, nested, openNative(ground))).toEqual(plain);
           expect(await list(ground, !nested, open(ground))).toEqual(await list(ground, !nested));
           letTimePass(ground);
           wait(GRAIN_MS);
           for (const step of steps) apply(ground, step);
-          expect(await list(ground, nested, open(ground))).toEqual(await list(ground, nested));
+          const changed = await list(ground, nested);
+          expect(await list(ground, nested, openNative(ground))).toEqual(changed);
+          expect(await list(ground, nested, open(ground))).toEqual(changed);
         } finally {
           rmSync(dirname(ground.root), { recursive: true, force: true });
         }

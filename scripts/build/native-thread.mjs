@@ -1,0 +1,33 @@
+/**
+ * Compiles the second thread of a listing (`packages/skills/native`) with this machine's C compiler and the headers that
+ * come with Node. Its interface (Node-API) is the same in all Nodes, so one file serves them all.
+ */
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ROOT, runQuietly } from "../setup/repository.mjs";
+
+const SOURCES = join(ROOT, "packages/skills/native");
+const HEADERS = join(dirname(process.execPath), "../include/node");
+const FLAGS = [
+  ...["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared", "-pthread"],
+  ...["-fvisibility=hidden", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", "-Wl,-z,relro,-z,now", "-s"],
+  ...["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wno-sign-conversion", "-Werror"],
+];
+
+/**
+ * @param {string} folder where to put it
+ * @returns {string | undefined} why there is none
+ */
+export function compileNativeThread(folder) {
+  if (process.platform !== "linux") return "it is only for Linux";
+  if (!existsSync(join(HEADERS, "node_api.h"))) return `${HEADERS} has no Node headers`;
+  const compiler = process.env.CC ?? "cc";
+  if (!runQuietly(compiler, ["--version"]).ok) return `there is no C compiler (\`${compiler}\`)`;
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `read-ahead-${process.platform}-${process.arch}.node`);
+  const sources = readdirSync(SOURCES).filter((name) => name.endsWith(".c"));
+  const args = [...FLAGS, "-isystem", HEADERS, "-o", file, ...sources.map((name) => join(SOURCES, name))];
+  const { ok, output } = runQuietly(compiler, args);
+  if (!ok) throw new Error(`packages/skills/native does not compile:\n${output}`);
+  return undefined;
+}
