@@ -8,10 +8,14 @@ import { ROOT, runQuietly } from "../setup/repository.mjs";
 
 const SOURCES = join(ROOT, "packages/skills/native");
 const HEADERS = join(dirname(process.execPath), "../include/node");
+/** CI needs it; anywhere else a build works without it, too. */
+const isRequired = process.env.METIER_REQUIRE_NATIVE === "1";
 const FLAGS = [
-  ...["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared", "-pthread"],
-  ...["-fvisibility=hidden", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", "-Wl,-z,relro,-z,now", "-s"],
-  ...["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wno-sign-conversion", "-Werror"],
+  ...["-std=gnu11", "-D_GNU_SOURCE", "-D_LARGEFILE64_SOURCE", "-O2", "-fPIC", "-shared", "-pthread"],
+  // Some compilers define the third themselves, with another value.
+  ...["-fvisibility=hidden", "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"],
+  ...["-Wl,-z,relro,-z,now", "-s", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wno-sign-conversion"],
+  ...(isRequired ? ["-Werror"] : []),
 ];
 
 /**
@@ -28,6 +32,6 @@ export function compileNativeThread(folder) {
   const sources = readdirSync(SOURCES).filter((name) => name.endsWith(".c"));
   const args = [...FLAGS, "-isystem", HEADERS, "-o", file, ...sources.map((name) => join(SOURCES, name))];
   const { ok, output } = runQuietly(compiler, args);
-  if (!ok) throw new Error(`packages/skills/native does not compile:\n${output}`);
-  return undefined;
+  if (!ok && isRequired) throw new Error(`packages/skills/native does not compile:\n${output}`);
+  return ok ? undefined : `\`${compiler}\` does not compile it (${output.split("\n")[0]})`;
 }

@@ -95,11 +95,11 @@ static napi_value check_stamps(napi_env env, napi_callback_info info) {
       napi_get_arraybuffer_info(env, arguments[1], &bytes, &length) != napi_ok ||
       napi_get_value_uint32(env, arguments[2], &start) != napi_ok ||
       napi_get_value_uint32(env, arguments[3], &end) != napi_ok ||
-      napi_get_value_int64(env, arguments[4], &settled_ms) != napi_ok || settled_ms < 0 || start > end || end > length)
+      napi_get_value_int64(env, arguments[4], &settled_ms) != napi_ok || start > end || end > length)
     return NULL;
   held_check *held = calloc(1, sizeof *held);
   char *root = take_string(env, arguments[0]);
-  check_work work = {root, (const char *)bytes + start, end - start, (uint64_t)settled_ms};
+  check_work work = {root, (const char *)bytes + start, end - start, settled_ms};
   if (held == NULL || root == NULL || napi_create_reference(env, arguments[1], 1, &held->bytes) != napi_ok) {
     free(root);
     free(held);

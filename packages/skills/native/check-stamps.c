@@ -1,11 +1,13 @@
 #include "check-stamps.h"
 
 #include <fcntl.h>
-#include <pthread.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "skill-head.h"
 #include "text.h"
+#include "thread.h"
 
 struct checking {
   check_work work;
@@ -28,9 +30,13 @@ static bool take_line(line *rest, line *taken) {
   return true;
 }
 
-/* Reads what a key names, `/` for the root itself, `/folder/` or `/folder/file`, by way of its path in the root. */
-static bool read_stats(int root, line key, text *path, struct stat *stats) {
-  if (key.length == 0 || *key.at != '/') return false;
+/*
+ * Reads what a key names, `/` for the root itself, `/folder/` or `/folder/file`, by way of its path in the root. Nothing for
+ * a key that JavaScript would read differently or not at all.
+ */
+static bool read_stats(const checking *task, int root, line key, text *path, struct stat *stats) {
+  if (key.length == 0 || *key.at != '/' || strlen(task->work.root) + key.length >= PATH_MAX) return false;
+  if (memchr(key.at, 0, key.length) != NULL || count_units(key.at, key.length) == NOT_UTF8) return false;
   size_t end = key.at[key.length - 1] == '/' ? key.length - 1 : key.length;
   path->length = 0;
   if (end <= 1) add(path, ".", 1);
@@ -42,9 +48,9 @@ static bool read_stats(int root, line key, text *path, struct stat *stats) {
 /* `isUnchanged` of `stamps.ts`. */
 static bool is_unchanged(const checking *task, int root, line key, line stamp, text *space) {
   struct stat stats;
-  if (!read_stats(root, key, space, &stats)) return false;
-  uint64_t modified = nanoseconds(stats.st_mtim), changed = nanoseconds(stats.st_ctim);
-  if ((modified > changed ? modified : changed) / 1000000u >= task->work.settled_ms) return false;
+  if (!read_stats(task, root, key, space, &stats)) return false;
+  int64_t modified = nanoseconds(stats.st_mtim), changed = nanoseconds(stats.st_ctim);
+  if ((modified > changed ? modified : changed) / 1000000 >= task->work.settled_ms) return false;
   space->length = 0;
   add_stamp(space, &stats);
   return !space->is_broken && space->length == stamp.length && memcmp(space->at, stamp.at, stamp.length) == 0;
@@ -52,7 +58,7 @@ static bool is_unchanged(const checking *task, int root, line key, line stamp, t
 
 static void *check_all(void *given) {
   checking *task = given;
-  int root = open(task->work.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int root = open(task->work.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
   text space = {0};
   line rest = {task->work.entries, task->work.length}, key, stamp, json;
   bool is_good = root >= 0;
@@ -69,7 +75,7 @@ checking *start_checking(check_work work) {
   checking *task = calloc(1, sizeof *task);
   if (task == NULL) return NULL;
   task->work = work;
-  if (pthread_create(&task->thread, NULL, check_all, task) == 0) return task;
+  if (start_thread(&task->thread, check_all, task)) return task;
   free(task);
   return NULL;
 }

@@ -13,7 +13,7 @@ typedef struct {
   const char *entries;
   size_t length;
   /* What changed since this moment is not believed, in milliseconds since 1970. */
-  uint64_t settled_ms;
+  int64_t settled_ms;
 } check_work;
 
 typedef struct checking checking;

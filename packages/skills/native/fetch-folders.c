@@ -2,17 +2,20 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <limits.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "skill-head.h"
+#include "thread.h"
 
 enum {
   BATCH = 32,            /* `AHEAD_BATCH`: folders at the top that are fetched together */
-  LEAD = 64,             /* this many batches wait for the search at most */
+  LEAD = 32,             /* this many batches wait for the search at most */
   MAX_DEPTH = 5,         /* it does not fetch below */
   MAX_ENTRIES = 4000,    /* of one folder at the top and all below it */
   MAX_FILE = 128 * 1024, /* a larger file is left out */
+  MAX_TEXT = 2 << 20,    /* of a batch; what comes then is left out */
 };
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -27,7 +30,8 @@ struct fetching {
   /* These are guarded by the lock. Batch n waits in place n % LEAD. */
   batch waiting[LEAD];
   size_t fetched, taken;
-  bool is_done, is_cancelled;
+  bool is_done;
+  atomic_bool is_cancelled;
   /* These are the thread's. A skill file comes after the folders of its skill. */
   text path, lines, files, heads;
   size_t left;
@@ -158,8 +162,15 @@ static void fetch_file(fetching *task, int folder) {
   add(&task->heads, head.yaml, head.yaml_bytes);
 }
 
+/* JavaScript reads by whole paths, which have an end. */
+static bool is_short(const fetching *task, const char *name) {
+  return strlen(task->work.root) + task->path.length + strlen(name) + sizeof "/" SKILL_FILE <= PATH_MAX;
+}
+
 /* A folder and those below it. The task's path is that of the parent, with a slash; a skill inside a skill is not read. */
 static void fetch_folder(fetching *task, int parent, const char *name, int depth, bool is_inside) {
+  bool has_room = task->lines.length + task->files.length + task->heads.length < MAX_TEXT;
+  if (!has_room || !is_short(task, name) || atomic_load(&task->is_cancelled)) return;
   int folder = openat(parent, name, FOLDER_FLAGS | O_NOFOLLOW);
   if (folder < 0) return;
   size_t length = task->path.length;
@@ -188,8 +199,9 @@ static void fetch_folder(fetching *task, int parent, const char *name, int depth
 /* Waits until the search is near enough. Returns whether to go on. */
 static bool hand_over(fetching *task) {
   pthread_mutex_lock(&task->lock);
-  while (task->fetched - task->taken == LEAD && !task->is_cancelled) pthread_cond_wait(&task->moved, &task->lock);
-  bool goes_on = !task->is_cancelled;
+  while (task->fetched - task->taken == LEAD && !atomic_load(&task->is_cancelled))
+    pthread_cond_wait(&task->moved, &task->lock);
+  bool goes_on = !atomic_load(&task->is_cancelled);
   if (goes_on) {
     task->waiting[task->fetched++ % LEAD] = (batch){task->lines, task->heads};
     task->lines = task->heads = (text){0};
@@ -229,7 +241,7 @@ fetching *start_fetching(fetch_work work) {
   task->work = work;
   pthread_mutex_init(&task->lock, NULL);
   pthread_cond_init(&task->moved, NULL);
-  if (pthread_create(&task->thread, NULL, fetch_all, task) == 0) return task;
+  if (start_thread(&task->thread, fetch_all, task)) return task;
   free(task);
   return NULL;
 }
@@ -255,7 +267,7 @@ batch take_batch(fetching *task, size_t number) {
 
 void end_fetching(fetching *task) {
   pthread_mutex_lock(&task->lock);
-  task->is_cancelled = true;
+  atomic_store(&task->is_cancelled, true);
   pthread_cond_signal(&task->moved);
   pthread_mutex_unlock(&task->lock);
   pthread_join(task->thread, NULL);

@@ -52,28 +52,29 @@ static inline void drop(text *old) {
   *old = (text){0};
 }
 
-static inline uint64_t nanoseconds(struct timespec time) {
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-/* Before 1970 the numbers would have other signs. */
+/* Where 64 bits are enough for nanoseconds: from 1970 to 2262. */
 static inline bool is_dated(const struct stat *stats) {
-  return stats->st_mtim.tv_sec >= 0 && stats->st_ctim.tv_sec >= 0;
+  const int64_t most = INT64_MAX / 1000000000 - 1;
+  return stats->st_mtim.tv_sec >= 0 && stats->st_mtim.tv_sec < most && stats->st_ctim.tv_sec >= 0 &&
+         stats->st_ctim.tv_sec < most;
 }
 
-/* As `stampOf` writes it. */
+static inline int64_t nanoseconds(struct timespec time) { return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec; }
+
+/* As `stampOf` writes it; Node's numbers have a sign. */
 static inline void add_stamp(text *to, const struct stat *stats) {
-  const uint64_t numbers[] = {
-      stats->st_dev,
-      stats->st_ino,
-      stats->st_mode,
-      (uint64_t)stats->st_size,
+  const int64_t numbers[] = {
+      (int64_t)stats->st_dev,
+      (int64_t)stats->st_ino,
+      (int64_t)stats->st_mode,
+      (int64_t)stats->st_size,
       nanoseconds(stats->st_mtim),
       nanoseconds(stats->st_ctim),
   };
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     if (i > 0) add(to, ":", 1);
-    add_number(to, numbers[i]);
+    if (numbers[i] < 0) add(to, "-", 1);
+    add_number(to, numbers[i] < 0 ? 0 - (uint64_t)numbers[i] : (uint64_t)numbers[i]);
   }
 }
 

@@ -223,36 +223,35 @@ const ONLY_DOTS_AND_BLANKS = /^[. ]+$/;
 export function checkContainedPath(path: unknown): ContainedPath {
   if (typeof path !== "string")
     return invalid(`a path must be text, not ${path === null ? "null" : typeof path}`);
-  const shown = showPath(path);
   if (path === "") return invalid("the path is empty");
   const bytes = Buffer.byteLength(path);
   if (bytes > MAX_PATH_BYTES) {
-    return invalid(`the path ${shown} has ${bytes} bytes; the limit is ${MAX_PATH_BYTES} bytes`);
+    return invalid(`the path ${showPath(path)} has ${bytes} bytes; the limit is ${MAX_PATH_BYTES} bytes`);
   }
-  if (!path.isWellFormed()) return invalid(`the path ${shown} is not well-formed Unicode`);
-  if (CONTROL.test(path)) return invalid(`the path ${shown} has a control character`);
+  if (!path.isWellFormed()) return invalid(`the path ${showPath(path)} is not well-formed Unicode`);
+  if (CONTROL.test(path)) return invalid(`the path ${showPath(path)} has a control character`);
   if (path.startsWith("/") || path.startsWith("\\") || DRIVE.test(path)) {
-    return outside(`the path ${shown} is absolute; paths start at the skill's folder`);
+    return outside(`the path ${showPath(path)} is absolute; paths start at the skill's folder`);
   }
-  if (path.includes("\\")) return invalid(`the path ${shown} has a backslash; separate segments with \`/\``);
-  if (ENCODED.test(path)) return invalid(`the path ${shown} is percent-encoded; write it without encoding`);
-  return checkSegments(path, shown);
+  if (path.includes("\\")) return invalid(`the path ${showPath(path)} has a backslash; separate segments with \`/\``);
+  if (ENCODED.test(path)) return invalid(`the path ${showPath(path)} is percent-encoded; write it without encoding`);
+  return checkSegments(path);
 }
 
-function checkSegments(path: string, shown: string): ContainedPath {
+function checkSegments(path: string): ContainedPath {
   const segments: string[] = [];
   for (const segment of path.split("/")) {
     if (segment === ".") continue;
-    if (segment === "") return invalid(`the path ${shown} has an empty segment`);
+    if (segment === "") return invalid(`the path ${showPath(path)} has an empty segment`);
     if (ONLY_DOTS_AND_BLANKS.test(segment)) {
-      return outside(`the path ${shown} goes up with \`${segment}\`; paths stay in the skill's folder`);
+      return outside(`the path ${showPath(path)} goes up with \`${segment}\`; paths stay in the skill's folder`);
     }
     if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) {
-      return invalid(`the path ${shown} has a name longer than ${MAX_SEGMENT_BYTES} bytes`);
+      return invalid(`the path ${showPath(path)} has a name longer than ${MAX_SEGMENT_BYTES} bytes`);
     }
     segments.push(segment);
   }
-  if (segments.length === 0) return invalid(`the path ${shown} names the folder itself, not a file in it`);
+  if (segments.length === 0) return invalid(`the path ${showPath(path)} names the folder itself, not a file in it`);
   return { ok: true, path: segments.join("/"), segments };
 }
 

@@ -27,9 +27,11 @@ export interface Fetching {
   readonly onProgress?: ((step: FetchProgress) => void) | undefined;
   /** Called with each skill's folder before it is read; for some more than once. */
   readonly onFound?: ((directory: string) => void) | undefined;
+  /** Called at least once while someone else works, such as git or a server: there is time for other things. */
+  readonly onWaiting?: (() => void) | undefined;
 }
 
-interface OpenedSource {
+export interface OpenedSource {
   readonly source: FetchedSource;
   /** At least one. */
   readonly skills: readonly SourceSkill[];
@@ -100,6 +102,7 @@ export interface FetchContext {
   readonly onProgress?: ((step: FetchProgress) => void) | undefined;
   /** May be called with a folder with a `SKILL.md` when it is complete, while others are still to come. */
   readonly onFound?: ((directory: string) => void) | undefined;
+  readonly onWaiting?: Fetching["onWaiting"];
 }
 
 /**
@@ -119,10 +122,11 @@ export function privateHostHint({ host }: URL): string {
 }
 
 /** For one fetch, with its own folder. */
-export function fetchContext({ parts, quarantine, signal, onProgress, onFound }: Fetching): FetchContext {
+export function fetchContext({ parts, quarantine, ...hooks }: Fetching): FetchContext {
+  const { signal, onProgress, onFound, onWaiting } = hooks;
   const { environment, registry, privateHosts, addresses, places } = parts;
   const known = { limits: SOURCE_LIMITS, store: places.base, environment, registry, privateHosts, addresses };
-  return { into: quarantine.makeFolder(), ...known, signal, onProgress, onFound };
+  return { into: quarantine.makeFolder(), ...known, signal, onProgress, onFound, onWaiting };
 }
 
 /** One step of a longer operation, for progress display. */
@@ -157,6 +161,7 @@ export type SourceFetch = Result<FetchedSource, InstallFault>;
 
 /** Each kind is loaded on use: most installations need one. */
 export async function fetchSource(address: SourceAddress, context: FetchContext): Promise<SourceFetch> {
+  if (address.kind !== "git") context.onWaiting?.(); // Git is started first.
   switch (address.kind) {
     case "git":
       return (await import("./git/fetch-git.ts")).fetchGit(address, context);

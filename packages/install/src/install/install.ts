@@ -1,38 +1,21 @@
 /**
- * How a skill is installed, on one screen: fetched into the quarantine, checked, scanned, shown, and only then put into
- * the store and recorded. Nothing is installed until the lock is replaced; a failure before that leaves only a
- * quarantine, which is removed. Installing never raises trust.
+ * How a skill is installed, on two screens: here it is fetched into the quarantine and checked; `install-fetched.ts` has it
+ * scanned and shown, and only then puts it into the store and records it. Nothing is installed until the lock is replaced; a
+ * failure before that leaves only a quarantine, which is removed. Installing never raises trust.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Diagnostic } from "@metier/base/diagnostic";
-import { done, type Refused, type Result } from "@metier/base/result";
+import { done, type Refused } from "@metier/base/result";
+import { once } from "@metier/base/turns";
 import { MAX_NAME_LENGTH } from "@metier/skills";
 import { pluginName } from "@metier/skills/config";
 import { readLock } from "@metier/skills/formats";
-import {
-  isLockName,
-  type LockFile,
-  lockedFolder,
-  placedFolder,
-  projectLockFile,
-  userLockFile,
-} from "@metier/skills/trust";
-import { parseSourceAddress, type SourceAddress } from "./addresses/source-address.ts";
-import { chooseFromSource, setTwinsApart } from "./choose-skills.ts";
-import { explainClients, findClient, reportLinks } from "./clients.ts";
-import { openSource, type Quarantine, withQuarantine } from "./fetch-source.ts";
-import {
-  type CommandResult,
-  cancelledFault,
-  faulty,
-  type InstallFault,
-  lockFault,
-  outcomeOf,
-} from "./install-fault.ts";
-import { type PlannedSkill, planSkill } from "./plan-skill.ts";
-import { missingPlugins, pluginRequest, refuseFrozenPlugin, trackInstalled } from "./plugin-config.ts";
-import { finishInstall, recordSkills } from "./record-skills.ts";
+import { isLockName, projectLockFile, userLockFile } from "@metier/skills/trust";
+import { parseSourceAddress } from "./addresses/source-address.ts";
+import { explainClients, findClient } from "./clients.ts";
+import { openSource, withQuarantine } from "./fetch-source.ts";
+import { type CommandResult, faulty, type InstallFault, lockFault, outcomeOf } from "./install-fault.ts";
+import type { Installation } from "./install-fetched.ts";
 import {
   type InstallDecisions,
   type InstallOutcome,
@@ -41,18 +24,6 @@ import {
   type SkippedSkill,
   skipFor,
 } from "./requests.ts";
-import { restoreSkills } from "./restore.ts";
-import { reviewSkills } from "./review-skills.ts";
-import { type FetchedScans, openFetchedScans } from "./scan-fetched.ts";
-
-interface Installation {
-  readonly request: InstallRequest;
-  readonly decisions: InstallDecisions;
-  readonly parts: InstallParts;
-  readonly lockFile: LockFile;
-  readonly quarantine: Quarantine;
-  readonly scans: FetchedScans;
-}
 
 export async function installSkills(
   request: InstallRequest,
@@ -80,15 +51,35 @@ async function installOrRestore(
     return faulty("install.usage", message, "Remove `--link`.");
   }
   const lockFile = request.project ? projectLockFile(projectRoot) : userLockFile(places);
+  const read = readLock(lockFile);
+  if (!read.ok) return lockFault(read.refusal);
+  const how = { address, request, decisions, parts, lockFile, lock: read.value };
+  return withQuarantine(places, (quarantine) => fetchAndInstall({ ...how, quarantine }));
+}
+
+/** What comes after the fetch is loaded while that waits. */
+async function fetchAndInstall(
+  installation: Omit<Installation, "scans">,
+): Promise<CommandResult<InstallOutcome>> {
+  const { address, request, parts } = installation;
+  const { signal, onProgress, source = "" } = request;
   const isAll = request.skills?.includes("*") === true && !request.link;
-  return withQuarantine(places, async (quarantine) => {
-    const scans = openFetchedScans(parts.scan, isAll);
-    try {
-      return await install(address, { request, decisions, parts, lockFile, quarantine, scans });
-    } finally {
-      await scans.close();
-    }
+  const load = once(async () => {
+    const { installFetched, openFetchedScans } = await import("./install-fetched.ts");
+    return { installFetched, scans: openFetchedScans(parts.scan, isAll) };
   });
+  let begin: ((directory: string) => void) | undefined;
+  const onWaiting = (): void => void load().then(({ scans }) => (begin = scans.begin));
+  const onFound = (directory: string): void => begin?.(directory);
+  try {
+    const hooks = { signal, onProgress, onFound, onWaiting };
+    const opened = await openSource(address, { ...installation, ...hooks }, request);
+    if (!opened.ok) return hintAtFolder(opened, source, parts);
+    const { installFetched, scans } = await load();
+    return await installFetched(opened.value, { ...installation, scans });
+  } finally {
+    await (await load()).scans.close();
+  }
 }
 
 /** What the locks list, then what the config names in addition. */
@@ -97,6 +88,8 @@ async function restore(
   parts: InstallParts,
   decisions: InstallDecisions,
 ): Promise<CommandResult<InstallOutcome>> {
+  const { restoreSkills } = await import("./restore.ts");
+  const { missingPlugins, pluginRequest, refuseFrozenPlugin } = await import("./plugin-config.ts");
   const restored = await restoreSkills(request, parts);
   if (!restored.ok || request.project) return restored;
   const reports = [restored.value];
@@ -122,50 +115,6 @@ async function restore(
   });
 }
 
-async function install(
-  address: SourceAddress,
-  installation: Installation,
-): Promise<CommandResult<InstallOutcome>> {
-  const { request, decisions, parts, lockFile } = installation;
-  const read = readLock(lockFile);
-  if (!read.ok) return lockFault(read.refusal);
-  const { signal, onProgress } = request;
-  const onFound = installation.scans.begin;
-  const opened = await openSource(address, { ...installation, signal, onProgress, onFound }, request);
-  if (!opened.ok) return hintAtFolder(opened, request.source ?? "", parts);
-  const { source, skills, diagnostics } = opened.value;
-  const choice = await chooseFromSource(skills, request, decisions);
-  if (!choice.ok) return choice;
-
-  const { unique, twins } = setTwinsApart(choice.value);
-  const planned: PlannedSkill[] = [];
-  const skipped = [...twins];
-  for (const skill of unique) {
-    const plan = await planSkill(skill, { ...installation, lock: read.value, address, source });
-    if (plan.ok) planned.push(plan.value);
-    else skipped.push(plan.refusal);
-  }
-  const { canonical, resolved } = source;
-  const review = await reviewSkills(planned, { ...installation, source: canonical, resolved });
-  const { agreed, findings } = review;
-  skipped.push(...review.skipped);
-
-  if (signal?.aborted) return cancelledFault();
-  const isWhole = agreed.length === skills.length;
-  const isIdle = request.dryRun || agreed.length === 0;
-  const carried = isIdle ? done([]) : await carryOut(agreed, isWhole, installation);
-  if (!carried.ok) return carried;
-  const installed = agreed.map(({ called, entry }) => ({
-    name: called,
-    digest: entry.digest,
-    path: lockedFolder(parts.places, lockFile, entry),
-    placed: entry.placed?.map((copy) => placedFolder(lockFile, copy)),
-  }));
-  const places = [...agreed.flatMap((plan) => plan.notes), ...reportLinks(agreed, lockFile, request)];
-  const told = [...diagnostics, ...places, ...carried.value];
-  return done({ installed, skipped, findings, diagnostics: told });
-}
-
 /** `team/skills` is on GitHub; if it is also a local folder, that may have been meant. */
 function hintAtFolder(
   failed: Refused<InstallFault>,
@@ -176,23 +125,6 @@ function hintAtFolder(
   if (!isBare) return failed;
   const { code, message, hint } = failed.refusal;
   return faulty(code, message, `For the one on this machine, write \`./${source}\`. ${hint}`);
-}
-
-/** `isWhole`: it is everything in the source. */
-async function carryOut(
-  agreed: readonly PlannedSkill[],
-  isWhole: boolean,
-  installation: Installation,
-): Promise<Result<readonly Diagnostic[], InstallFault>> {
-  const entries = agreed.map(({ entry }) => entry);
-  const replaced = agreed.flatMap(({ replaces }) => replaces ?? []);
-  const failed = recordSkills(agreed, installation);
-  if (failed) return failed;
-  const { parts, lockFile, request } = installation;
-  return done([
-    ...finishInstall(entries, replaced, { places: parts.places, lockFile, force: request.force }),
-    ...(await trackInstalled(entries, isWhole, lockFile, parts)),
-  ]);
 }
 
 const RULES: readonly {

@@ -104,6 +104,7 @@ export function startEntryCheck(
 ): (entry: FetchedEntry) => readonly Diagnostic[] {
   /** Keyed by how a file system that ignores case and Unicode forms sees a path. */
   const known = new Map<string, Known>();
+  let lastFolder = "";
   let files = 0;
   let bytes = 0;
 
@@ -141,9 +142,12 @@ export function startEntryCheck(
     const segments = checkPath(entry.path, limits, refuse);
     if (segments.length === 0) return found;
     for (const segment of new Set(segments)) checkName(segment, entry.path, refuse, add("warning"));
-    for (let length = 1; length < segments.length; length++) {
+    const above = segments.slice(0, -1).join("/");
+    // Entries of a folder are usually neighbors.
+    for (let length = 1; above !== lastFolder && length < segments.length; length++) {
       claim(segments.slice(0, length).join("/"), "folder", refuse);
     }
+    lastFolder = above;
     claim(segments.join("/"), entry.kind, refuse);
     checkKind(entry, segments, refuse);
     return found;
@@ -223,6 +227,7 @@ const MAX_TARGET_BYTES = 1024;
  * How a file system that ignores case and Unicode forms sees it: in both directions, since `ß` is `SS` and `ſ` is `S`.
  */
 function foldPath(path: string): string {
+  if (!/[^\x00-\x7f]/.test(path)) return path.toLowerCase();
   return path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }
 

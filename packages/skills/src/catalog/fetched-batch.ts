@@ -39,43 +39,62 @@ export interface Fetched {
 /** A folder's key ends with `/`, a file's does not. */
 export function openFetched({ lines, heads, bytes }: FetchedBatch): Fetched {
   const parts = lines.split("\n");
-  let at = 0;
-  let headAt = 0;
-  let byteAt = 0;
-  /** Moves to the entry, or stays where it is: whoever asks reads what was left out or is asked for out of order. */
-  const find = (key: string): boolean => {
-    if (parts[at] === key) return true;
-    const before = [at, headAt, byteAt] as const;
-    while (at < parts.length - 1 && parts[at] !== key) {
-      if (parts[at]?.endsWith("/")) at += FOLDER_LINES;
-      else takeFile();
-    }
-    if (at < parts.length - 1) return true;
-    [at, headAt, byteAt] = before;
-    return false;
-  };
-  const takeFile = (): FetchedFile => {
-    const stamp = parts[at + 1] ?? "";
-    const size = Number(parts[at + 2]);
-    const bodyLine = Number(parts[at + 3]);
-    const body = { lines: Number(parts[at + 4]), characters: Number(parts[at + 5]) };
-    at += FILE_LINES;
-    if (bodyLine === 0) {
-      byteAt += size;
-      return { stamp, content: Buffer.from(bytes, byteAt - size, size) };
-    }
-    headAt += size;
-    return { stamp, content: { yaml: heads.slice(headAt - size, headAt), bodyLine, body } };
+  let next: Place = { line: 0, head: 0, byte: 0 };
+  let places: ReadonlyMap<string, Place> | undefined;
+  /** The search asks in order, but itself reads what was left out. */
+  const find = (key: string): Place | undefined => {
+    if (parts[next.line] === key) return next;
+    places ??= listPlaces(parts);
+    return places.get(key);
   };
   return {
     folder(key) {
-      if (!find(key)) return undefined;
-      const folder = { stamp: parts[at + 1] ?? "", listing: parts[at + 2] ?? "" };
-      at += FOLDER_LINES;
-      return folder;
+      const place = find(key);
+      if (place === undefined) return undefined;
+      next = placeAfter(parts, place);
+      return { stamp: parts[place.line + 1] ?? "", listing: parts[place.line + 2] ?? "" };
     },
-    file: (key) => (find(key) ? takeFile() : undefined),
+    file(key) {
+      const place = find(key);
+      if (place === undefined) return undefined;
+      next = placeAfter(parts, place);
+      const { line, head, byte } = place;
+      const stamp = parts[line + 1] ?? "";
+      const bodyLine = Number(parts[line + 3]);
+      if (bodyLine === 0) return { stamp, content: Buffer.from(bytes, byte, next.byte - byte) };
+      const body = { lines: Number(parts[line + 4]), characters: Number(parts[line + 5]) };
+      return { stamp, content: { yaml: heads.slice(head, next.head), bodyLine, body } };
+    },
   };
+}
+
+/** Where an entry starts in lines, heads and bytes. */
+interface Place {
+  readonly line: number;
+  readonly head: number;
+  readonly byte: number;
+}
+
+const FOLDER_LINES = 3;
+const FILE_LINES = 6;
+
+function placeAfter(parts: readonly string[], { line, head, byte }: Place): Place {
+  if (parts[line]?.endsWith("/")) return { line: line + FOLDER_LINES, head, byte };
+  const size = Number(parts[line + 2]);
+  const isWhole = Number(parts[line + 3]) === 0;
+  return {
+    line: line + FILE_LINES,
+    head: isWhole ? head : head + size,
+    byte: isWhole ? byte + size : byte,
+  };
+}
+
+function listPlaces(parts: readonly string[]): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  let place: Place = { line: 0, head: 0, byte: 0 };
+  for (; place.line < parts.length - 1; place = placeAfter(parts, place))
+    places.set(parts[place.line] ?? "", place);
+  return places;
 }
 
 /** Takes a batch when the search reaches the first of its folders. */
@@ -98,9 +117,6 @@ export function followBatches(
     },
   };
 }
-
-const FOLDER_LINES = 3;
-const FILE_LINES = 6;
 
 /** A batch never holds more; the rest is read by whoever asks. */
 const MOST_BYTES = 8 * 1024 * 1024;

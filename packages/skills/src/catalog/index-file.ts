@@ -77,12 +77,16 @@ export function lastSearch(path: string): PlainSearch | undefined | "none" {
 export function readOldIndex(path: string, heading: string, isForTwo: boolean): OldIndex {
   try {
     const bytes = readFileSync(path);
-    const { buffer } = bytes;
-    const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length;
-    return openOldIndex(bytes.toString("utf8"), heading, isForTwo && isOwn ? buffer : undefined);
+    return openOldIndex(bytes.toString("utf8"), heading, isForTwo ? ownBuffer(bytes) : undefined);
   } catch {
     return openText("", { start: 0, writtenAt: 0 }); // Absent or unreadable.
   }
+}
+
+/** Small files share one buffer, and another thread gets a buffer as a whole. */
+function ownBuffer({ buffer, byteOffset, byteLength }: Buffer): ArrayBuffer | undefined {
+  if (!(buffer instanceof ArrayBuffer)) return undefined;
+  return buffer.byteLength === byteLength ? buffer : buffer.slice(byteOffset, byteOffset + byteLength);
 }
 
 /** An index with more or less text than was written, or of another version or root, counts as absent. */

@@ -42,16 +42,17 @@ export function openRootThreads({ roots, atLeast, indexFile, startThread }: Root
     const folders = countFolders(path);
     if (folders >= atLeast) large.set(path, folders);
   }
-  const [first] = large.values();
-  let early = first === undefined ? undefined : start(first);
+  let early: { readonly root: string; readonly thread: SecondThread } | undefined;
+  for (const [root, folders] of large) {
+    const thread = early ? undefined : start(folders);
+    if (thread) early = { root, thread };
+  }
   return {
     take(root) {
       const folders = large.get(root);
       if (folders === undefined) return undefined;
       large.delete(root);
-      const thread = early ?? start(folders);
-      early = undefined;
-      return thread;
+      return early?.root === root ? early.thread : start(folders);
     },
     start,
   };

@@ -19,6 +19,7 @@ const LONGEST_LINE = 4000;
 
 /** The first `most` of them, each path once. One pass over the lines; skips lines too long to be prose. */
 export function findMentions(body: string, most: number = Number.POSITIVE_INFINITY): readonly Mention[] {
+  if (!mayName(body)) return [];
   const found = new Map<string, Mention>();
   let fence = "";
   let isShell = false;
@@ -89,13 +90,13 @@ function commandPaths(line: string): readonly string[] {
   return pathsIn(started.filter((word) => /scripts\//.test(word)));
 }
 
-/** The cheap check first: most lines name nothing. */
-function mayName(line: string): boolean {
+/** The cheap check first: most bodies and most lines name nothing. */
+function mayName(text: string): boolean {
   return (
-    line.includes("references/") ||
-    line.includes("reference/") ||
-    line.includes("scripts/") ||
-    line.includes("assets/")
+    text.includes("references/") ||
+    text.includes("reference/") ||
+    text.includes("scripts/") ||
+    text.includes("assets/")
   );
 }
 

@@ -1,5 +1,5 @@
 /** The native thread and the one of Node read the same: what the native one passes on is the same to the letter. */
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -8,12 +8,13 @@ import { fetchBatch } from "../../src/catalog/fetch-ahead.ts";
 import { createBatchWriter, type Fetched, openFetched } from "../../src/catalog/fetched-batch.ts";
 import type { SecondThread } from "../../src/catalog/second-thread.ts";
 import { readHead } from "../../src/parse/skill-head.ts";
+import { stampOf } from "../../src/trust/content-identity.ts";
 import { nativeThreads } from "./native-threads.ts";
 
 const RUNS = Number(process.env.METIER_FUZZ_RUNS ?? 300);
 const [native] = nativeThreads;
 
-function start(): SecondThread {
+function startNative(): SecondThread {
   return native?.start() ?? expect.unreachable("This group is skipped without it.");
 }
 
@@ -26,7 +27,7 @@ function fetchBoth(root: string, name: string, keys: readonly string[]) {
   const batch = fetchBatch({ root, withHeads: true }, [name], createBatchWriter());
   return {
     here: read(
-      start()
+      startNative()
         .readAhead({ root, folders: [name], withHeads: true })
         .turn(name),
       keys,
@@ -89,10 +90,10 @@ describe.skipIf(native === undefined)("the native thread", () => {
       ...["absent", "astral", "cases", "folder", "ignored", "kelvin", "large", "linked"],
       ...[".git", "old", "quoted", "usual"],
     ];
-    const ahead = start().readAhead({ root, folders, withHeads: true });
+    const ahead = startNative().readAhead({ root, folders, withHeads: true });
     const passedOn = folders.filter((name) => ahead.turn(name)?.folder(`/${name}/`) !== undefined);
     expect(passedOn).toEqual(["folder", "large", "old", "usual"]);
-    const again = start().readAhead({ root, folders, withHeads: true });
+    const again = startNative().readAhead({ root, folders, withHeads: true });
     const files = folders.filter((name) => again.turn(name)?.file(`/${name}/SKILL.md`) !== undefined);
     expect(files).toEqual(["usual"]);
   });
@@ -100,7 +101,7 @@ describe.skipIf(native === undefined)("the native thread", () => {
   test("reads no file where its head is not enough", () => {
     const root = temporaryFolder();
     writeTree(root, { "a/SKILL.md": skillText("name: a\ndescription: A skill.") });
-    const fetched = start()
+    const fetched = startNative()
       .readAhead({ root, folders: ["a"], withHeads: false })
       .turn("a");
     expect(fetched?.folder("/a/")).toMatchObject({ listing: "1" });
@@ -111,15 +112,67 @@ describe.skipIf(native === undefined)("the native thread", () => {
     const root = temporaryFolder();
     const folders = Array.from({ length: 5000 }, (_, number) => `s${String(number).padStart(4, "0")}`);
     for (const name of folders.slice(0, 200)) writeTree(root, { [`${name}/SKILL.md`]: "" });
-    const ahead = start().readAhead({ root, folders, withHeads: true });
+    const ahead = startNative().readAhead({ root, folders, withHeads: true });
     expect(ahead.turn("s0000")?.folder("/s0000/")).toBeDefined();
     expect(ahead.turn("s0100")?.folder("/s0100/")).toBeDefined();
     expect(ahead.turn("s0001")?.folder("/s0001/")).toBeUndefined();
     expect(ahead.turn("s4999")?.folder("/s4999/")).toBeUndefined();
-    start().readAhead({ root, folders, withHeads: true }); // Dropped with more batches than may wait.
-    start()
+    startNative().readAhead({ root, folders, withHeads: true }); // Dropped with more batches than may wait.
+    startNative()
       .readAhead({ root: join(root, "absent"), folders, withHeads: true })
       .turn("s4999");
+  });
+
+  test("leaves out what is too deep for a path, which nobody could open", () => {
+    const folder = temporaryFolder();
+    const name = "n".repeat(200);
+    let root = folder;
+    while (root.length < 3800) root = join(root, name);
+    root = join(root, "n".repeat(4000 - root.length)); // 4,096 is the limit.
+    mkdirSync(root, { recursive: true });
+    const before = process.cwd();
+    try {
+      process.chdir(root); // A path from here is short enough to make them.
+      writeTree(".", { "a/SKILL.md": "", [`a/${name}/x/SKILL.md`]: "" });
+    } finally {
+      process.chdir(before);
+    }
+    const fetched = startNative()
+      .readAhead({ root, folders: ["a"], withHeads: true })
+      .turn("a");
+    expect(fetched?.folder("/a/")).toBeDefined();
+    expect(fetched?.folder(`/a/${name}/`)).toBeUndefined();
+  });
+
+  test("an index is unchanged only if each of its keys is a path that leads to its stamp", () => {
+    const root = temporaryFolder();
+    writeTree(root, { "ä/SKILL.md": "" });
+    const stampAt = (path: string): string => stampOf(statSync(join(root, path), { bigint: true }));
+    const check = (entries: string, encoding: BufferEncoding = "utf8"): boolean => {
+      const bytes = new Uint8Array(Buffer.from(`before\n${entries}after\n`, encoding)).buffer;
+      const [start, end] = [7, bytes.byteLength - 6];
+      const work = { root, bytes, start, end, firstByte: start, endByte: end };
+      return startNative()
+        .checkStamps({ ...work, writtenAt: Date.now() + 60_000 })
+        .end();
+    };
+    const [folder, file] = [stampAt("ä"), stampAt("ä/SKILL.md")];
+    const good = `/\n${stampAt("")}\n{}\n/ä/\n${folder}\n{}\n/ä/SKILL.md\n${file}\n1\n`;
+    expect(check("")).toBe(true);
+    expect(check(good)).toBe(true);
+    for (const wrong of [
+      `${good}/ä/\n${folder}\n`, // An entry lacks a line.
+      `${good}/ä/\n${folder}0\n{}\n`,
+      `${good}/ä/absent\n${folder}\n{}\n`,
+      `${good}/ä\0/x\n${folder}\n{}\n`,
+      `${good}ä/\n${folder}\n{}\n`,
+      `${good}\n${folder}\n{}\n`,
+      `${good}/${"x/".repeat(3000)}\n${folder}\n{}\n`,
+    ])
+      expect(check(wrong), wrong.slice(good.length)).toBe(false);
+    expect(check(good, "latin1")).toBe(false);
+    writeTree(root, { "ä/SKILL.md": "changed" });
+    expect(check(good)).toBe(false);
   });
 
   test("a file is read as JavaScript reads it, whatever is in it", () => {
@@ -152,7 +205,7 @@ describe.skipIf(native === undefined)("the native thread", () => {
     fc.assert(
       fc.property(bytes, (content) => {
         writeFileSync(file, content);
-        const fetched = start()
+        const fetched = startNative()
           .readAhead({ root, folders: ["a"], withHeads: true })
           .turn("a");
         const head = fetched?.file("/a/SKILL.md")?.content;

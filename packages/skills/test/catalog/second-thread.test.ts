@@ -11,9 +11,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { skillText, temporaryFolder } from "../../../../test/support/temporary.ts";
 import { checkFromEnd } from "../../src/catalog/check-stamps.ts";
+import { createBatchWriter, openFetched } from "../../src/catalog/fetched-batch.ts";
 import { startNodeThread } from "../../src/catalog/node-thread.ts";
 import { readRoot } from "../../src/catalog/read-root.ts";
-import type { StartThread } from "../../src/catalog/root-threads.ts";
+import { openRootThreads, type StartThread } from "../../src/catalog/root-threads.ts";
 import type { SecondThread } from "../../src/catalog/second-thread.ts";
 import { openIndexes } from "../../src/catalog/skill-index.ts";
 import { CHANGED } from "../../src/catalog/thread-tasks.ts";
@@ -152,6 +153,34 @@ test("the thread of a large root starts before anything is read, and not for a s
   const counts = statSync(root.path).nlink > COUNT;
   expect(openWith(10)).toBe(counts ? 1 : 0);
   expect(openWith(10 * COUNT)).toBe(0);
+});
+
+test("the early thread is for the first root that is large enough for it", () => {
+  const [small, large] = [makeSkills(), makeSkills()];
+  const asked: string[] = [];
+  const threads = openRootThreads({
+    roots: [small.root, large.root],
+    atLeast: 10,
+    indexFile: (root) => join(root, "absent"),
+    startThread: () => (asked.push("start") === 2 ? watched(asked) : undefined),
+  });
+  const counts = statSync(small.root.path).nlink > COUNT;
+  expect(asked).toEqual(counts ? ["start", "start"] : []);
+  expect(threads.take(small.root.path)).toBeUndefined();
+  expect(threads.take(large.root.path) !== undefined).toBe(counts);
+});
+
+test("what was left out of a batch is asked for in vain, and the rest is found in any order", () => {
+  const writer = createBatchWriter();
+  writer.addFolder("/a/", "1", "2");
+  writer.addFile("/a/SKILL.md", "2", Buffer.from("whole"));
+  writer.addHead("/b/SKILL.md", "3", { yaml: "b: 1\n", bodyLine: 5, body: { lines: 1, characters: 4 } });
+  const fetched = openFetched(writer.take());
+  expect(fetched.folder("/b/")).toBeUndefined();
+  expect(fetched.file("/b/SKILL.md")?.content).toMatchObject({ yaml: "b: 1\n", bodyLine: 5 });
+  expect(fetched.file("/c/SKILL.md")).toBeUndefined();
+  expect(fetched.folder("/a/")).toEqual({ stamp: "1", listing: "2" });
+  expect(fetched.file("/a/SKILL.md")?.content.toString()).toBe("whole");
 });
 
 test.each(THREADS)("$kind sees that a tree is unchanged, and a change wherever it is", async ({ start }) => {

@@ -9,7 +9,6 @@ import { showPath } from "@metier/base/files";
 import { isLoopbackHost } from "@metier/base/net";
 import { done, type Refused, type Result } from "@metier/base/result";
 import { cleanText } from "@metier/base/text";
-import { checkDestination, openEgressProxy, splice } from "@metier/sandbox/egress";
 import { addressBook, type FetchContext, privateHostHint } from "../fetch-source.ts";
 import { cancelledFault, faulty, type InstallFault, type InstallFaultCode } from "../install-fault.ts";
 import type { SourceLimits } from "../source-limits.ts";
@@ -49,8 +48,11 @@ export async function openGitRemote(
   };
   return done({
     url,
-    ask: async (args, options) =>
-      explain(await git({ ...options, args, reach: { ...network, credentials } })),
+    async ask(args, options) {
+      const running = git({ ...options, args, reach: { ...network, credentials } });
+      context.onWaiting?.();
+      return explain(await running);
+    },
     read: async (args, options) => explain(await git({ ...options, args })),
     close: network.close,
   });
@@ -70,6 +72,7 @@ async function openGitNetwork(url: string, context: FetchContext): Promise<Resul
   if (isLoopbackHost(parsed.hostname))
     return goDirectly(protocols, ["http.proxy=", "http.followRedirects=false"]);
 
+  const { checkDestination, openEgressProxy } = await import("@metier/sandbox/egress");
   const addresses = addressBook(parsed, context);
   // Every public host, since a repository may have moved. Other ports only if the address has them.
   const granted = ["*", ...(parsed.port === "" ? [] : [`*:${parsed.port}`])];
@@ -113,7 +116,8 @@ function refuseHost(url: URL, reason: string, message: string): Refused<InstallF
 }
 
 /** Git supports a proxy only over TCP: a local port that leads to the proxy's socket. */
-function openDoor(socketPath: string): Promise<{ readonly port: number; close(): void }> {
+async function openDoor(socketPath: string): Promise<{ readonly port: number; close(): void }> {
+  const { splice } = await import("@metier/sandbox/egress");
   const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const inner = connect({ path: socketPath, allowHalfOpen: true });

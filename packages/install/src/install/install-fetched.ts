@@ -1,0 +1,86 @@
+/**
+ * From a fetched source to the lock: skills are chosen, planned, shown, and only then put into the store and recorded. Loaded
+ * while the source is fetched.
+ */
+import type { Diagnostic } from "@metier/base/diagnostic";
+import { done, type Result } from "@metier/base/result";
+import { type Lock, type LockFile, lockedFolder, placedFolder } from "@metier/skills/trust";
+import type { SourceAddress } from "./addresses/source-address.ts";
+import { chooseFromSource, setTwinsApart } from "./choose-skills.ts";
+import { reportLinks } from "./clients.ts";
+import type { OpenedSource, Quarantine } from "./fetch-source.ts";
+import { type CommandResult, cancelledFault, type InstallFault } from "./install-fault.ts";
+import { type PlannedSkill, planSkill } from "./plan-skill.ts";
+import { trackInstalled } from "./plugin-config.ts";
+import { finishInstall, recordSkills } from "./record-skills.ts";
+import type { InstallDecisions, InstallOutcome, InstallParts, InstallRequest } from "./requests.ts";
+import { reviewSkills } from "./review-skills.ts";
+import type { FetchedScans } from "./scan-fetched.ts";
+
+export { openFetchedScans } from "./scan-fetched.ts";
+
+export interface Installation {
+  readonly address: SourceAddress;
+  readonly request: InstallRequest;
+  readonly decisions: InstallDecisions;
+  readonly parts: InstallParts;
+  readonly lockFile: LockFile;
+  /** Before the installation. */
+  readonly lock: Lock;
+  readonly quarantine: Quarantine;
+  readonly scans: FetchedScans;
+}
+
+export async function installFetched(
+  { source, skills, diagnostics }: OpenedSource,
+  installation: Installation,
+): Promise<CommandResult<InstallOutcome>> {
+  const { request, decisions, parts, lockFile } = installation;
+  const choice = await chooseFromSource(skills, request, decisions);
+  if (!choice.ok) return choice;
+
+  const { unique, twins } = setTwinsApart(choice.value);
+  const planned: PlannedSkill[] = [];
+  const skipped = [...twins];
+  for (const skill of unique) {
+    const plan = await planSkill(skill, { ...installation, source });
+    if (plan.ok) planned.push(plan.value);
+    else skipped.push(plan.refusal);
+  }
+  const { canonical, resolved } = source;
+  const review = await reviewSkills(planned, { ...installation, source: canonical, resolved });
+  const { agreed, findings } = review;
+  skipped.push(...review.skipped);
+
+  if (request.signal?.aborted) return cancelledFault();
+  const isWhole = agreed.length === skills.length;
+  const isIdle = request.dryRun || agreed.length === 0;
+  const carried = isIdle ? done([]) : await carryOut(agreed, isWhole, installation);
+  if (!carried.ok) return carried;
+  const installed = agreed.map(({ called, entry }) => ({
+    name: called,
+    digest: entry.digest,
+    path: lockedFolder(parts.places, lockFile, entry),
+    placed: entry.placed?.map((copy) => placedFolder(lockFile, copy)),
+  }));
+  const places = [...agreed.flatMap((plan) => plan.notes), ...reportLinks(agreed, lockFile, request)];
+  const told = [...diagnostics, ...places, ...carried.value];
+  return done({ installed, skipped, findings, diagnostics: told });
+}
+
+/** `isWhole`: it is everything in the source. */
+async function carryOut(
+  agreed: readonly PlannedSkill[],
+  isWhole: boolean,
+  installation: Installation,
+): Promise<Result<readonly Diagnostic[], InstallFault>> {
+  const entries = agreed.map(({ entry }) => entry);
+  const replaced = agreed.flatMap(({ replaces }) => replaces ?? []);
+  const failed = recordSkills(agreed, installation);
+  if (failed) return failed;
+  const { parts, lockFile, request } = installation;
+  return done([
+    ...finishInstall(entries, replaced, { places: parts.places, lockFile, force: request.force }),
+    ...(await trackInstalled(entries, isWhole, lockFile, parts)),
+  ]);
+}
