@@ -138,11 +138,14 @@ async function bundleInside(programs) {
   });
 }
 
-/** The second thread of a listing: a separate file, because it must start working within milliseconds. */
+/** Threads that must start working within milliseconds, so each is a separate file. */
 async function bundleReadAhead() {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ["packages/skills/src/catalog/ahead-thread.ts"],
+    entryPoints: {
+      "ahead-thread": "packages/skills/src/catalog/ahead-thread.ts",
+      "tree-thread": "packages/install/src/install/tree-thread.ts",
+    },
     outdir: join(STAGING, "ahead"),
     bundle: true,
     format: "esm",

@@ -13,7 +13,7 @@ import { done, type Refused, type Result } from "@metier/base/result";
 import { type AddressBook, isNamedPrivate, SYSTEM_ADDRESSES } from "@metier/sandbox/egress";
 import { isSkillName } from "@metier/skills";
 import type { SourceAddress } from "./addresses/source-address.ts";
-import { findSourceSkills, holdToName, type SourceSkill } from "./find-source-skills.ts";
+import { findSourceSkills, holdToName, readSkillsAhead, type SourceSkill } from "./find-source-skills.ts";
 import { faulty, type InstallFault } from "./install-fault.ts";
 import type { InstallParts, InstallRequest } from "./requests.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./source-limits.ts";
@@ -44,11 +44,17 @@ export async function openSource(
   { link, skills: asked }: Pick<InstallRequest, "link" | "skills"> = {},
 ): Promise<Result<OpenedSource, InstallFault>> {
   const wanted = asked?.every(isSkillName) ? asked : undefined;
-  const fetched = await fetchSource(address, { ...fetchContext(fetching), link, wanted });
+  const { parts, onFound } = fetching;
+  const ahead = readSkillsAhead(parts.profile);
+  const onWhole = (directory: string): void => {
+    onFound?.(directory);
+    ahead.begin(directory);
+  };
+  const context = fetchContext({ ...fetching, onFound: onWhole });
+  const fetched = await fetchSource(address, { ...context, link, wanted });
   if (!fetched.ok) return fetched;
   const { value: source } = fetched;
-  const { parts, onFound } = fetching;
-  const found = await findSourceSkills(source, parts.profile, rootName(address), onFound);
+  const found = await findSourceSkills(source, parts.profile, rootName(address), { onFound, ahead });
   const here = realPathOr(source.folder);
   const tell = (diagnostic: Diagnostic): Diagnostic => {
     return { ...diagnostic, path: pathIn(here, diagnostic.path) };

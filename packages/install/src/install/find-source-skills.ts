@@ -1,14 +1,10 @@
 /**
  * Finds the skills of a fetched source with the same search, rules and content identity as everywhere. Problems are
- * reported next to each skill; the installer decides. Follows where a plugin says its skills are: `plugin.json` of the
- * Agent Plugins standard, `.claude-plugin/plugin.json`, and `.claude-plugin/marketplace.json` if its plugins are in the
- * same source. Other parts of plugins are not installed.
+ * reported next to each skill; the installer decides.
  */
-import { lstatSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { type Diagnostic, hasErrors } from "@metier/base/diagnostic";
-import { checkContainedPath, readBounded, showPath } from "@metier/base/files";
-import { isJsonObject } from "@metier/base/json";
+import { readBounded } from "@metier/base/files";
 import { isInside, realPathOr } from "@metier/base/places";
 import { compareText } from "@metier/base/text";
 import {
@@ -24,8 +20,8 @@ import {
   searchRoot,
 } from "@metier/skills";
 import { type IdentifiedFile, identifyContent } from "@metier/skills/trust";
-import type { FetchedSource } from "./fetch-source.ts";
-import { type JsonFields, parseJsonObject } from "./json-object.ts";
+import type { FetchedSource, Fetching } from "./fetch-source.ts";
+import { findPluginSkills } from "./plugin-skills.ts";
 import { checkTree } from "./source-limits.ts";
 
 /** A skill found in a source, valid or not. */
@@ -60,6 +56,28 @@ export interface SourceSkills {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Skills that are read while others are still fetched. */
+interface SkillsAhead {
+  /** The folder is complete, and a real path. */
+  begin(directory: string): void;
+  /** The same skill, under the same name. */
+  of(candidate: SkillCandidate): Promise<ReadSkillFolder> | undefined;
+}
+
+export function readSkillsAhead(profile: Profile): SkillsAhead {
+  const begun = new Map<string, Promise<ReadSkillFolder>>();
+  const keyOf = ({ file, defaultName }: SkillCandidate): string => `${defaultName}\0${file}`;
+  return {
+    begin(directory) {
+      const candidate = candidateForFile(join(directory, "SKILL.md"), "directory");
+      const reading = readFolder(candidate, profile);
+      reading.catch(() => undefined); // Whoever asks for it gets it.
+      begun.set(keyOf(candidate), reading);
+    },
+    of: (candidate) => begun.get(keyOf(candidate)),
+  };
+}
+
 /**
  * Only folders with a `SKILL.md`: a lone `.md` file in a source is usually documentation. `rootName`: the name of a
  * skill at the source's root, if it does not say. `onFound` is called before a skill is read.
@@ -68,7 +86,7 @@ export async function findSourceSkills(
   { folder, paths = [""], linked }: Pick<FetchedSource, "folder" | "paths" | "linked">,
   profile: Profile,
   rootName: string = basename(folder),
-  onFound?: (directory: string) => void,
+  { onFound, ahead }: { readonly onFound?: Fetching["onFound"]; readonly ahead?: SkillsAhead } = {},
 ): Promise<SourceSkills> {
   const real = realPathOr(folder);
   const diagnostics: Diagnostic[] = [];
@@ -90,7 +108,9 @@ export async function findSourceSkills(
   for (const { directory } of found.values()) onFound?.(directory);
   const skills: SourceSkill[] = [];
   for (const candidate of found.values()) {
-    const skill = await describeSkill(candidate, real, profile, rootName);
+    const named = candidate.directory === real ? await nameRoot(candidate, rootName) : candidate;
+    const read = await (ahead?.of(named) ?? readFolder(named, profile));
+    const skill = describeSkill(named, read, real);
     skills.push(linked ? skill : withTreeCheck(skill));
   }
   return { skills: withoutCopies(skills, diagnostics), diagnostics };
@@ -112,22 +132,29 @@ function searchPlace(real: string, path: string): ReturnType<typeof searchRoot> 
   return searchRoot({ ...how, path, grantFolder: path }, { knownRoots: [real], nested: false });
 }
 
-async function describeSkill(
-  found: SkillCandidate,
-  real: string,
-  profile: Profile,
-  rootName: string,
-): Promise<SourceSkill> {
-  const candidate = found.directory === real ? await nameRoot(found, rootName) : found;
+interface ReadSkillFolder {
+  readonly checked: Awaited<ReturnType<typeof readSkill>>["checked"];
+  readonly identified: ReturnType<typeof identifyContent>;
+}
+
+async function readFolder(candidate: SkillCandidate, profile: Profile): Promise<ReadSkillFolder> {
   const { checked } = await readSkill(candidate, profile, inspectSkill);
+  const { file, directory } = candidate;
+  return { checked, identified: identifyContent({ form: "directory", location: file, directory }) };
+}
+
+function describeSkill(
+  { directory, defaultName }: SkillCandidate,
+  { checked, identified }: ReadSkillFolder,
+  real: string,
+): SourceSkill {
   const { manifest, diagnostics: ofFile } = checked;
-  const identified = identifyContent({ form: "directory", location: found.file, directory: found.directory });
   const diagnostics = identified.ok ? ofFile : [...ofFile, identified.refusal];
   const { digest, files } = identified.ok ? identified.value : { digest: "", files: [] };
   return {
-    name: manifest?.name ?? candidate.defaultName,
-    path: relative(real, found.directory).split(sep).join("/"),
-    directory: found.directory,
+    name: manifest?.name ?? defaultName,
+    path: relative(real, directory).split(sep).join("/"),
+    directory,
     description: manifest?.description ?? "",
     version: manifest?.version,
     manifest,
@@ -146,8 +173,11 @@ async function nameRoot(found: SkillCandidate, rootName: string): Promise<SkillC
   return { ...candidate, defaultName: checked.manifest?.name ?? rootName };
 }
 
-/** The skill's folder leaves its source: this finds links out of it and exceeded limits at the latest. */
+/**
+ * The skill's folder leaves its source, and a link may then lead out of it. Everything else was checked when it was written.
+ */
 function withTreeCheck(skill: SourceSkill): SourceSkill {
+  if (skill.digest !== "" && skill.files.every(({ kind }) => kind === "file")) return skill;
   const wrong = checkTree(skill.directory).filter(({ severity }) => severity === "error");
   return wrong.length === 0
     ? skill
@@ -205,149 +235,4 @@ async function readName({ directory, name }: SourceSkill): Promise<string> {
   const candidate = { form: "directory", file, directory, defaultName: name } as const;
   const parsed = read.ok ? await parseSkill(candidate, read.text) : undefined;
   return String(parsed?.frontmatter?.name ?? "");
-}
-
-/** Every plugin's default folder for skills. */
-const SKILLS = "skills";
-/** Folders for other things. */
-const OTHER_PLACES: readonly (readonly [path: string, part: string])[] = [
-  ["agents", "agents"],
-  ["commands", "commands"],
-  ["hooks", "hooks"],
-  ["mcp.json", "MCP servers"],
-  [".mcp.json", "MCP servers"],
-];
-
-/** `paths`: inside the folder, skills or folders of skills. Empty if no plugin says where. */
-function findPluginSkills(folder: string): {
-  readonly paths: readonly string[];
-  readonly diagnostics: readonly Diagnostic[];
-} {
-  const diagnostics: Diagnostic[] = [];
-  const plugins = readPlugins(folder, (path, message) => {
-    diagnostics.push({ code: "plugin.unclear", severity: "warning", path, message });
-  });
-  const paths = new Set<string>();
-  for (const plugin of plugins) {
-    const root = join(folder, plugin.folder);
-    const places = [...plugin.skills, SKILLS].filter((place) => exists(join(root, place)));
-    for (const place of places) paths.add(join(plugin.folder, place).replace(/^\.$/, ""));
-    const more = describeOthers(plugin, root);
-    if (places.length > 0 && more !== undefined) diagnostics.push(more);
-  }
-  return { paths: [...paths].sort(), diagnostics };
-}
-
-function describeOthers({ name, parts }: ListedPlugin, root: string): Diagnostic | undefined {
-  const found = OTHER_PLACES.filter(([path]) => exists(join(root, path))).map(([, part]) => part);
-  const all = [...new Set([...parts, ...found])].sort();
-  if (all.length === 0) return undefined;
-  return {
-    code: "plugin.other-parts",
-    severity: "info",
-    path: root,
-    message: `The plugin ${showPath(name)} also contains ${all.join(", ")}; only its skills are installed.`,
-    hint: "If you need all of it, install the plugin in a client that supports plugins.",
-  };
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-interface ListedPlugin {
-  readonly name: string;
-  /** Its own folder, inside the searched one; `""` is that folder. */
-  readonly folder: string;
-  /** The skills or folders of skills that it names, inside the plugin's folder. */
-  readonly skills: readonly string[];
-  /** What else it declares, such as `hooks`. */
-  readonly parts: readonly string[];
-}
-
-const MAX_MANIFEST_BYTES: number = 1024 * 1024;
-const MAX_PLUGINS = 500;
-const STANDARD = "plugin.json";
-const CLAUDE = join(".claude-plugin", "plugin.json");
-const MARKETPLACE = join(".claude-plugin", "marketplace.json");
-
-/** Fields for things other than skills. */
-const PARTS: readonly (readonly [field: string, part: string])[] = [
-  ["agents", "agents"],
-  ["commands", "commands"],
-  ["hooks", "hooks"],
-  ["mcpServers", "MCP servers"],
-  ["lspServers", "language servers"],
-  ["outputStyles", "output styles"],
-];
-
-/**
- * A marketplace names its plugins; a plugin's own manifest counts only without a marketplace. `report`: gets a sentence
- * for what cannot be followed.
- */
-function readPlugins(
-  folder: string,
-  report: (file: string, message: string) => void,
-): readonly ListedPlugin[] {
-  const read = (name: string): JsonFields | undefined => {
-    const file = join(folder, name);
-    const outcome = readJsonObject(file);
-    if (typeof outcome !== "string") return outcome;
-    report(file, outcome);
-    return undefined;
-  };
-  const marketplace = read(MARKETPLACE);
-  const listed = Array.isArray(marketplace?.plugins) ? marketplace.plugins : [];
-  const plugins = listed.slice(0, MAX_PLUGINS).flatMap((entry: unknown) => {
-    const plugin = readListed(entry);
-    if (typeof plugin !== "string") return [plugin];
-    report(join(folder, MARKETPLACE), plugin);
-    return [];
-  });
-  if (plugins.length > 0) return plugins;
-  const own = read(CLAUDE) ?? read(STANDARD);
-  return own === undefined ? [] : readOwn(own);
-}
-
-/** `undefined` if there is none; a sentence if it cannot be read. */
-function readJsonObject(file: string): JsonFields | string | undefined {
-  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
-  const read = readBounded(file, MAX_MANIFEST_BYTES);
-  if (!read.ok) return read.message;
-  return (
-    parseJsonObject(read.text) ?? "It is not a JSON object, so skills are searched in the usual folders."
-  );
-}
-
-/** Other programs also have a `plugin.json`; without a name it is not one of these. */
-function readOwn(fields: JsonFields): readonly ListedPlugin[] {
-  if (typeof fields.name !== "string" || fields.name === "") return [];
-  return [{ name: fields.name, folder: "", skills: readPaths(fields.skills), parts: partsOf(fields) }];
-}
-
-/** A sentence for an entry that points elsewhere. */
-function readListed(entry: unknown): ListedPlugin | string {
-  if (!isJsonObject(entry) || typeof entry.name !== "string") return "It lists a plugin without a name.";
-  const folder = typeof entry.source === "string" ? readPath(entry.source) : undefined;
-  if (folder === undefined) {
-    return `The plugin \`${entry.name.slice(0, 100)}\` is in another source, which is not fetched.`;
-  }
-  return { name: entry.name, folder, skills: readPaths(entry.skills), parts: partsOf(entry) };
-}
-
-function partsOf(fields: JsonFields): readonly string[] {
-  return PARTS.filter(([field]) => fields[field] !== undefined).map(([, part]) => part);
-}
-
-function readPaths(value: unknown): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return list.flatMap((item) => (typeof item === "string" ? (readPath(item) ?? []) : []));
-}
-
-/** `./skills/` as `skills`, `./` as `""`; `undefined` for a path that leads out, or a URL. */
-function readPath(text: string): string | undefined {
-  const trimmed = text.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "");
-  if (trimmed === "" || trimmed === ".") return "";
-  const checked = checkContainedPath(trimmed);
-  return checked.ok && !/^[a-z+]+:/i.test(trimmed) ? checked.path : undefined;
 }

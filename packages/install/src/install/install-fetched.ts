@@ -19,7 +19,7 @@ import type { FetchedScans } from "./scan-fetched.ts";
 
 export { openFetchedScans } from "./scan-fetched.ts";
 
-export interface Installation {
+export interface SourceInstallation {
   readonly address: SourceAddress;
   readonly request: InstallRequest;
   readonly decisions: InstallDecisions;
@@ -33,7 +33,7 @@ export interface Installation {
 
 export async function installFetched(
   { source, skills, diagnostics }: OpenedSource,
-  installation: Installation,
+  installation: SourceInstallation,
 ): Promise<CommandResult<InstallOutcome>> {
   const { request, decisions, parts, lockFile } = installation;
   const choice = await chooseFromSource(skills, request, decisions);
@@ -72,7 +72,7 @@ export async function installFetched(
 async function carryOut(
   agreed: readonly PlannedSkill[],
   isWhole: boolean,
-  installation: Installation,
+  installation: SourceInstallation,
 ): Promise<Result<readonly Diagnostic[], InstallFault>> {
   const entries = agreed.map(({ entry }) => entry);
   const replaced = agreed.flatMap(({ replaces }) => replaces ?? []);

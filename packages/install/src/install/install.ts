@@ -15,7 +15,7 @@ import { parseSourceAddress } from "./addresses/source-address.ts";
 import { explainClients, findClient } from "./clients.ts";
 import { openSource, withQuarantine } from "./fetch-source.ts";
 import { type CommandResult, faulty, type InstallFault, lockFault, outcomeOf } from "./install-fault.ts";
-import type { Installation } from "./install-fetched.ts";
+import type { SourceInstallation } from "./install-fetched.ts";
 import {
   type InstallDecisions,
   type InstallOutcome,
@@ -59,7 +59,7 @@ async function installOrRestore(
 
 /** What comes after the fetch is loaded while that waits. */
 async function fetchAndInstall(
-  installation: Omit<Installation, "scans">,
+  installation: Omit<SourceInstallation, "scans">,
 ): Promise<CommandResult<InstallOutcome>> {
   const { address, request, parts } = installation;
   const { signal, onProgress, source = "" } = request;

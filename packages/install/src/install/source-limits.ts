@@ -1,25 +1,13 @@
 /**
  * What a source may contain and how much, checked entry by entry before anything is written: names that mean the same
  * everywhere and have no hidden characters, links that stay inside, only plain files, and bounded amounts. The same
- * rules for archives, repositories and folders; and the writer that follows them: only into an empty folder, every file
- * new, links last, when no file can follow them anymore, and only the executable bit of modes.
+ * rules for archives, repositories and folders. `tree-writer.ts` writes what they allow.
  */
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  symlinkSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic, DiagnosticCode } from "@metier/base/diagnostic";
 import { checkContainedPath, listFiles, showPath } from "@metier/base/files";
 import { takeOutInvisible } from "@metier/base/text";
-import { damaged, limited, RefusedTree } from "./install-fault.ts";
 
 export interface SourceLimits {
   readonly files: number;
@@ -91,7 +79,7 @@ type Known = Pick<FetchedEntry, "path" | "kind">;
 type Report = (code: DiagnosticCode, message: string, hint?: string) => void;
 
 const NARROW = "Name the path of one skill in the address, so that only that is fetched.";
-const SETUID_OR_SETGID = 0o6000;
+export const SETUID_OR_SETGID: number = 0o6000;
 /** How Windows and macOS may spell it. */
 const GIT_FOLDER = /^(?:\.git|git~1)[. ]*(?::.*)?$/i;
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³])(?:\.|$)/i;
@@ -229,114 +217,4 @@ const MAX_TARGET_BYTES = 1024;
 function foldPath(path: string): string {
   if (!/[^\x00-\x7f]/.test(path)) return path.toLowerCase();
   return path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
-}
-
-interface TreeFile {
-  readonly executable: boolean;
-  /** Permission bits, if any. */
-  readonly mode?: number;
-  /** As declared; the number of bytes must match. */
-  readonly size: number;
-  readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-}
-
-/** Paths are inside the folder, with `/`. Everything throws `RefusedTree` for what is not allowed. */
-interface TreeWriter {
-  addFolder(path: string): void;
-  addFile(path: string, file: TreeFile): Promise<void>;
-  /** A file whose content is complete. */
-  addBytes(path: string, executable: boolean, bytes: Uint8Array): void;
-  addLink(path: string, target: string): void;
-  /** Creates the links; returns notes about the tree, without errors. */
-  finish(): readonly Diagnostic[];
-}
-
-const FILE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-
-export function createTreeWriter(folder: string, limits: SourceLimits): TreeWriter {
-  const check = startEntryCheck(folder, limits);
-  const folders = new Set<string>();
-  const links: { readonly file: string; readonly target: string }[] = [];
-  const remarks: Diagnostic[] = [];
-
-  /** The path of an entry that may be written, in an existing folder. */
-  const admit = (entry: FetchedEntry): string => {
-    const found = check(entry);
-    const wrong = found.find(({ severity }) => severity === "error");
-    if (wrong !== undefined) {
-      throw new RefusedTree(wrong.code === "tree.limit" ? "source.limited" : "source.unsafe", wrong.message);
-    }
-    remarks.push(...found);
-    const segments = entry.path.split("/").filter((segment) => segment !== ".");
-    makeFolders(entry.kind === "folder" ? segments : segments.slice(0, -1));
-    return join(folder, ...segments);
-  };
-  const makeFolders = (segments: readonly string[]): void => {
-    for (let length = 1; length <= segments.length; length++) {
-      const path = segments.slice(0, length).join("/");
-      if (folders.has(path)) continue;
-      folders.add(path);
-      if (folders.size > limits.files * MAX_ENTRIES_PER_FILE) {
-        throw limited(`It has more than ${folders.size - 1} folders.`);
-      }
-      mkdirSync(join(folder, path), { mode: 0o755 });
-    }
-  };
-
-  return {
-    addFolder: (path) => void admit({ path, kind: "folder", bytes: 0 }),
-    async addFile(path, { executable, mode = 0, size, content }) {
-      const file = admit({ path, kind: "file", bytes: size });
-      if ((mode & SETUID_OR_SETGID) !== 0) {
-        const message = `${showPath(path)} has a setuid or setgid bit at its source; the bit was dropped.`;
-        remarks.push({ code: "tree.mode-dropped", severity: "warning", path: join(folder, path), message });
-      }
-      const written = await writeNew(file, executable, content, size);
-      if (written === size) return;
-      throw damaged(
-        `${showPath(path)} has ${written > size ? "more" : "fewer"} bytes than the ${size} it declares.`,
-      );
-    },
-    addBytes(path, executable, bytes) {
-      const file = admit({ path, kind: "file", bytes: bytes.length });
-      writeFileSync(file, bytes, { flag: "wx", mode: modeOf(executable) });
-    },
-    addLink(path, target) {
-      links.push({ file: admit({ path, kind: "link", bytes: 0, target }), target });
-    },
-    finish() {
-      for (const { file, target } of links) symlinkSync(target, file);
-      return remarks;
-    },
-  };
-}
-
-/** Returns the number of bytes, of which at most `size` are written. */
-async function writeNew(
-  file: string,
-  executable: boolean,
-  content: Parameters<typeof writeExactly>[1],
-  size: number,
-): Promise<number> {
-  const descriptor = openSync(file, FILE_FLAGS, modeOf(executable));
-  try {
-    return await writeExactly(descriptor, content, size);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function modeOf(executable: boolean): number {
-  return executable ? 0o755 : 0o644;
-}
-
-/** Returns the number of bytes; at most `size` are written. */
-async function writeExactly(descriptor: number, content: TreeFile["content"], size: number): Promise<number> {
-  let written = 0;
-  for await (const chunk of content) {
-    written += chunk.length;
-    if (written > size) break;
-    for (let done = 0; done < chunk.length; ) done += writeSync(descriptor, chunk, done);
-  }
-  return written;
 }

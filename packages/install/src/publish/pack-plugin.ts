@@ -11,7 +11,8 @@ import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
 import type { Profile } from "@metier/skills";
 import { outcomeOf } from "../install/install-fault.ts";
-import { createTreeWriter, SOURCE_LIMITS } from "../install/source-limits.ts";
+import { SOURCE_LIMITS } from "../install/source-limits.ts";
+import { createTreeWriter } from "../install/tree-writer.ts";
 import type { PublishingHost, PublishProgress } from "./find-asked.ts";
 import {
   buildPluginManifest,

@@ -9,7 +9,8 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import { removeFolder, showPath } from "@metier/base/files";
 import type { FetchContext } from "../fetch-source.ts";
 import { damaged, limited, stopIfCancelled, unsafe } from "../install-fault.ts";
-import { createTreeWriter, type SourceLimits } from "../source-limits.ts";
+import type { SourceLimits } from "../source-limits.ts";
+import { createTreeWriter } from "../tree-writer.ts";
 import {
   type ArchiveEntry,
   type ByteReader,

@@ -8,7 +8,8 @@ import { showPath } from "@metier/base/files";
 import { done, type Result } from "@metier/base/result";
 import type { FetchContext } from "../fetch-source.ts";
 import { faulty, type InstallFault, type InstallFaultCode, limited } from "../install-fault.ts";
-import { createTreeWriter } from "../source-limits.ts";
+import { openTreeMaker } from "../tree-maker.ts";
+import { createTreeWriter } from "../tree-writer.ts";
 import { describeObjectFault, type GitObjects } from "./git-objects.ts";
 import type { TreeEntry } from "./list-tree.ts";
 
@@ -32,9 +33,10 @@ export async function writeTree(
     .filter(({ kind }) => kind === "submodule")
     .map((entry) => warn(entry, into, SUBMODULE));
   const written = entries.filter(({ kind }) => kind !== "submodule");
-  const writer = createTreeWriter(into, limits);
+  const maker = openTreeMaker(written.length);
+  const writer = createTreeWriter(into, limits, maker);
   let next = 0;
-  const folders = watchFolders((path) => onFound?.(join(into, path)));
+  const folders = watchFolders((path) => maker.whenMade(() => onFound?.(join(into, path))));
   const place = (content: Buffer): void => {
     const entry = written[next++];
     if (entry === undefined) return;
@@ -49,10 +51,13 @@ export async function writeTree(
     }
     const ids = written.map(({ id }) => id);
     await ask("blob", ids, limits.fileBytes, place);
+    await maker.finish();
     return done([...diagnostics, ...writer.finish()]);
   } catch (thrown) {
     const { refusal } = describeObjectFault(thrown, url);
     return faulty(refusal.code, refusal.message, HINTS[refusal.code] ?? refusal.hint);
+  } finally {
+    await maker.close();
   }
 }
 

@@ -35,7 +35,8 @@ import {
   stopIfCancelled,
   unsafe,
 } from "../install-fault.ts";
-import { createTreeWriter, MAX_ENTRIES_PER_FILE, type SourceLimits } from "../source-limits.ts";
+import { MAX_ENTRIES_PER_FILE, type SourceLimits } from "../source-limits.ts";
+import { createTreeWriter } from "../tree-writer.ts";
 
 export async function fetchFolder(address: FolderAddress, context: FetchContext): Promise<SourceFetch> {
   const { path, canonical } = address;

@@ -12,7 +12,8 @@ import { unpackArchive } from "../archives/unpack-archive.ts";
 import { download } from "../download.ts";
 import type { FetchContext, SourceFetch } from "../fetch-source.ts";
 import { describeRefusal, faulty, type InstallFault } from "../install-fault.ts";
-import { createTreeWriter, type SourceLimits } from "../source-limits.ts";
+import type { SourceLimits } from "../source-limits.ts";
+import { createTreeWriter } from "../tree-writer.ts";
 import { readSkillIndex, type SiteIndex, type SiteSkill } from "./skill-index.ts";
 
 const MAX_INDEX_BYTES: number = 4 * 1024 * 1024;
