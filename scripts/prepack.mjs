@@ -14,5 +14,8 @@ runScript(() => {
   }
   const node = setUp();
   layOutPapers();
-  return runInForeground(node, [join(ROOT, "scripts/build.mjs"), "--types"]);
+  // What is published has the native thread.
+  const isRequired = process.platform === "linux" ? "1" : "";
+  const env = { ...process.env, METIER_REQUIRE_NATIVE: isRequired };
+  return runInForeground(node, [join(ROOT, "scripts/build.mjs"), "--types"], env);
 });

@@ -23,6 +23,13 @@ const FLAGS = [
  * @returns {string | undefined} why there is none
  */
 export function compileNativeThread(folder) {
+  const reason = compile(folder);
+  if (reason && isRequired) throw new Error(`The native thread is required, but ${reason}.`);
+  return reason;
+}
+
+/** @param {string} folder @returns {string | undefined} */
+function compile(folder) {
   if (process.platform !== "linux") return "it is only for Linux";
   if (!existsSync(join(HEADERS, "node_api.h"))) return `${HEADERS} has no Node headers`;
   const compiler = process.env.CC ?? "cc";
@@ -32,6 +39,5 @@ export function compileNativeThread(folder) {
   const sources = readdirSync(SOURCES).filter((name) => name.endsWith(".c"));
   const args = [...FLAGS, "-isystem", HEADERS, "-o", file, ...sources.map((name) => join(SOURCES, name))];
   const { ok, output } = runQuietly(compiler, args);
-  if (!ok && isRequired) throw new Error(`packages/skills/native does not compile:\n${output}`);
-  return ok ? undefined : `\`${compiler}\` does not compile it (${output.split("\n")[0]})`;
+  return ok ? undefined : `\`${compiler}\` does not compile it: ${output}`;
 }

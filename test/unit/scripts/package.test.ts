@@ -32,7 +32,7 @@ test("the published package holds the command, the library, the skills, the reco
   const notices = "dist/THIRD_PARTY_NOTICES.txt";
   expect(paths).toEqual(expect.arrayContaining([...papers, ...program, notices]));
   const parts =
-    /^(dist\/(ahead|chunks|cli\/chunks|inside|inspector|just-bash|types)\/|docs\/(explanation|how-to|migrate|reference)\/|examples\/|skills\/|recordings\/|schemas\/[a-z-]+\.schema\.json$)/;
+    /^(dist\/(ahead|chunks|cli\/chunks|inside|inspector|just-bash|native|types)\/|docs\/(explanation|how-to|migrate|reference)\/|examples\/|skills\/|recordings\/|schemas\/[a-z-]+\.schema\.json$)/;
   const others = paths.filter(
     (path) => ![...papers, ...program, notices].includes(path) && !parts.test(path),
   );

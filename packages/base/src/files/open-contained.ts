@@ -233,8 +233,10 @@ export function checkContainedPath(path: unknown): ContainedPath {
   if (path.startsWith("/") || path.startsWith("\\") || DRIVE.test(path)) {
     return outside(`the path ${showPath(path)} is absolute; paths start at the skill's folder`);
   }
-  if (path.includes("\\")) return invalid(`the path ${showPath(path)} has a backslash; separate segments with \`/\``);
-  if (ENCODED.test(path)) return invalid(`the path ${showPath(path)} is percent-encoded; write it without encoding`);
+  if (path.includes("\\"))
+    return invalid(`the path ${showPath(path)} has a backslash; separate segments with \`/\``);
+  if (ENCODED.test(path))
+    return invalid(`the path ${showPath(path)} is percent-encoded; write it without encoding`);
   return checkSegments(path);
 }
 
@@ -244,14 +246,17 @@ function checkSegments(path: string): ContainedPath {
     if (segment === ".") continue;
     if (segment === "") return invalid(`the path ${showPath(path)} has an empty segment`);
     if (ONLY_DOTS_AND_BLANKS.test(segment)) {
-      return outside(`the path ${showPath(path)} goes up with \`${segment}\`; paths stay in the skill's folder`);
+      return outside(
+        `the path ${showPath(path)} goes up with \`${segment}\`; paths stay in the skill's folder`,
+      );
     }
     if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) {
       return invalid(`the path ${showPath(path)} has a name longer than ${MAX_SEGMENT_BYTES} bytes`);
     }
     segments.push(segment);
   }
-  if (segments.length === 0) return invalid(`the path ${showPath(path)} names the folder itself, not a file in it`);
+  if (segments.length === 0)
+    return invalid(`the path ${showPath(path)} names the folder itself, not a file in it`);
   return { ok: true, path: segments.join("/"), segments };
 }
 

@@ -1,0 +1,80 @@
+/** The native thread, compiled with checks of every access to memory and every number, over files of any content. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder, writeTree } from "../../../../test/support/temporary.ts";
+import { nativeThreads } from "./native-threads.ts";
+
+const SOURCES = join(import.meta.dirname, "../../native");
+const HEADERS = join(dirname(process.execPath), "../include/node");
+const PIECES = [
+  ...["---\n", "name: a\n", "description: b\n", "---", "\n\n", "Text. ", "# x\n", "\r\n", "\0"],
+  ...["é", "三", "🙂", "\u00a0", "\u2028", "\ufeff", "\xff", "x".repeat(5000)],
+];
+/** Takes every batch in turn, some twice and some never, leaves some threads at work, and checks indexes with any bytes. */
+const PROGRAM = `
+  const [addon, root] = process.argv.slice(1);
+  const module = { exports: {} };
+  process.dlopen(module, addon);
+  const { readAhead, takeBatch, checkStamps, areUnchanged } = module.exports;
+  const names = require("node:fs").readdirSync(root);
+  const list = names.map((name) => name + "\\0").join("");
+  let length = 0;
+  for (let round = 0; round < 8; round++) {
+    const fetching = readAhead(root, list, ".git\\0", true);
+    for (let batch = round; batch < names.length / 32 + 2; batch += 1 + (round % 3)) {
+      length += takeBatch(fetching, batch).join("").length;
+      takeBatch(fetching, batch);
+    }
+    readAhead(root, list, "", false);
+  }
+  const lines = names.flatMap((name) => ["/" + name + "/", "1:2:3", "{}"]).join("\\n");
+  for (const text of [lines, lines + "\\n", "\\n\\n\\n", "/", "", "/\\0\\n1\\n2\\n"]) {
+    const bytes = new TextEncoder().encode(text).buffer;
+    if (text !== "") checkStamps(root, bytes, 0, bytes.byteLength, Date.now());
+    areUnchanged(checkStamps(root, bytes, 0, bytes.byteLength, Date.now()));
+  }
+  for (const call of Object.values(module.exports)) for (const args of [[], [1], [{}, 2], ["", "", "", ""]]) call(...args);
+  process.stdout.write("read " + length);
+`;
+
+test.skipIf(nativeThreads.length === 0)("no access of the native thread leaves its memory", () => {
+  const folder = temporaryFolder();
+  const root = join(folder, "skills");
+  mkdirSync(root);
+  let seed = 7;
+  const random = (below: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed % below;
+  };
+  for (let number = 0; number < 300; number++) {
+    const text = Array.from({ length: random(12) }, () => PIECES[random(PIECES.length)]).join("");
+    const content = number % 3 ? `---\nname: a\n${text}---\n${text}` : text;
+    writeTree(root, { [`s${number}/SKILL.md`]: Buffer.from(content, number % 5 ? "utf8" : "latin1") });
+    if (number % 7 === 0) writeTree(root, { [`s${number}/a/b/c/d/e/f/SKILL.md`]: "" });
+    if (number % 11 === 0) symlinkSync("SKILL.md", join(root, `s${number}`, "link"));
+  }
+  for (let number = 0; number < 5000; number++) writeFileSync(join(root, "s1", `file-${number}`), "");
+  const addon = join(folder, "checked.node");
+  const files = readdirSync(SOURCES).filter((name) => name.endsWith(".c"));
+  const flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fPIC", "-shared", "-pthread"];
+  const checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+  const compiled = spawnSync(
+    "cc",
+    [...flags, ...checks, "-isystem", HEADERS, "-o", addon, ...files.map((name) => join(SOURCES, name))],
+    { encoding: "utf8" },
+  );
+  expect(compiled.stderr).toBe("");
+  const libraries = ["libasan.so", "libubsan.so"].map((name) =>
+    spawnSync("cc", [`-print-file-name=${name}`], { encoding: "utf8" }).stdout.trim(),
+  );
+  expect(libraries.filter((library) => !existsSync(library))).toEqual([]);
+  const { stdout, stderr, status } = spawnSync(process.execPath, ["--eval", PROGRAM, addon, root], {
+    encoding: "utf8",
+    env: { LD_PRELOAD: libraries.join(" "), ASAN_OPTIONS: "detect_leaks=0" },
+  });
+  expect(stderr).toBe("");
+  expect(status).toBe(0);
+  expect(Number(stdout.slice("read ".length))).toBeGreaterThan(10_000);
+});
