@@ -6,6 +6,7 @@
 import {
   chmodSync,
   cpSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -25,10 +26,12 @@ import {
   placedFolder,
 } from "@metier/skills/trust";
 import { type PlaceContext, stateOfPlace } from "./clients.ts";
+import type { LinksAhead } from "./links-ahead.ts";
 
 export interface FanOutContext extends PlaceContext {
   /** Moves aside what is in the way. */
   readonly force?: boolean | undefined;
+  readonly links?: Pick<LinksAhead, "get"> | undefined;
 }
 
 /** Makes every path of an entry match the lock. `digests` are other contents that Metier put there. */
@@ -58,7 +61,7 @@ function makePlace(
   const notes = state === "foreign" ? [moveAside(place)] : [];
   const folder = lockedFolder(places, lockFile, entry);
   if (copy.how === "copy") putCopy(folder, place);
-  else linkFolder(folder, place);
+  else linkFolder(folder, place, context.links);
   return notes;
 }
 
@@ -93,16 +96,27 @@ function ownerRoot({ lockFile: { owner, path } }: PlaceContext): string {
 }
 
 /** A relative link, which survives moving or remounting the home. Replaces an earlier link atomically. */
-function linkFolder(folder: string, place: string): void {
+function linkFolder(folder: string, place: string, links: FanOutContext["links"]): void {
   mkdirSync(dirname(place), { recursive: true });
   const target = relative(realPathOr(dirname(place)), realPathOr(folder));
-  if (makeLink(target, place)) return;
+  if (nameLink(links?.get(target), place) || makeLink(target, place)) return;
   const staged = besideSkills(place);
   try {
     symlinkSync(target, staged, "dir");
     replaceByLink(staged, place);
   } finally {
     tryToRemove(staged);
+  }
+}
+
+/** Another name for a link that exists. `false` if there is none, it is on another file system, or something is there. */
+function nameLink(ready: string | undefined, place: string): boolean {
+  if (ready === undefined) return false;
+  try {
+    linkSync(ready, place);
+    return lstatSync(place).isSymbolicLink();
+  } catch {
+    return false; // It is then made, which says why it cannot be.
   }
 }
 

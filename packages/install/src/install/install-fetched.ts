@@ -10,10 +10,17 @@ import { chooseFromSource, setTwinsApart } from "./choose-skills.ts";
 import { reportLinks } from "./clients.ts";
 import type { OpenedSource, Quarantine } from "./fetch-source.ts";
 import { type CommandResult, cancelledFault, type InstallFault } from "./install-fault.ts";
+import { type LinksAhead, makeLinksAhead } from "./links-ahead.ts";
 import { type PlannedSkill, planSkill } from "./plan-skill.ts";
 import { trackInstalled } from "./plugin-config.ts";
 import { finishInstall, recordSkills } from "./record-skills.ts";
-import type { InstallDecisions, InstallOutcome, InstallParts, InstallRequest } from "./requests.ts";
+import type {
+  InstallDecisions,
+  InstallOutcome,
+  InstallParts,
+  InstallRequest,
+  SkippedSkill,
+} from "./requests.ts";
 import { reviewSkills } from "./review-skills.ts";
 import type { FetchedScans } from "./scan-fetched.ts";
 
@@ -35,7 +42,7 @@ export async function installFetched(
   { source, skills, diagnostics }: OpenedSource,
   installation: SourceInstallation,
 ): Promise<CommandResult<InstallOutcome>> {
-  const { request, decisions, parts, lockFile } = installation;
+  const { request, decisions } = installation;
   const choice = await chooseFromSource(skills, request, decisions);
   if (!choice.ok) return choice;
 
@@ -47,10 +54,31 @@ export async function installFetched(
     if (plan.ok) planned.push(plan.value);
     else skipped.push(plan.refusal);
   }
+  const entries = planned.map(({ entry }) => entry);
+  const links = request.dryRun ? undefined : makeLinksAhead(entries, installation);
+  try {
+    return await installPlanned({ source, skills, diagnostics }, planned, skipped, {
+      ...installation,
+      links,
+    });
+  } finally {
+    await links?.close();
+  }
+}
+
+type LinkedInstallation = SourceInstallation & { readonly links: LinksAhead | undefined };
+
+async function installPlanned(
+  { source, skills, diagnostics }: OpenedSource,
+  planned: readonly PlannedSkill[],
+  leftOut: readonly SkippedSkill[],
+  installation: LinkedInstallation,
+): Promise<CommandResult<InstallOutcome>> {
+  const { request, parts, lockFile } = installation;
   const { canonical, resolved } = source;
   const review = await reviewSkills(planned, { ...installation, source: canonical, resolved });
   const { agreed, findings } = review;
-  skipped.push(...review.skipped);
+  const skipped = [...leftOut, ...review.skipped];
 
   if (request.signal?.aborted) return cancelledFault();
   const isWhole = agreed.length === skills.length;
@@ -72,15 +100,17 @@ export async function installFetched(
 async function carryOut(
   agreed: readonly PlannedSkill[],
   isWhole: boolean,
-  installation: SourceInstallation,
+  installation: LinkedInstallation,
 ): Promise<Result<readonly Diagnostic[], InstallFault>> {
   const entries = agreed.map(({ entry }) => entry);
   const replaced = agreed.flatMap(({ replaces }) => replaces ?? []);
   const failed = recordSkills(agreed, installation);
   if (failed) return failed;
-  const { parts, lockFile, request } = installation;
+  const { parts, lockFile, request, links } = installation;
+  await links?.ready();
+  const { places } = parts;
   return done([
-    ...finishInstall(entries, replaced, { places: parts.places, lockFile, force: request.force }),
+    ...finishInstall(entries, replaced, { places, lockFile, links, force: request.force }),
     ...(await trackInstalled(entries, isWhole, lockFile, parts)),
   ]);
 }

@@ -1,8 +1,8 @@
 /**
- * Makes the folders and files of a large tree on another thread. The system takes long to make a file, and longer right after
- * many were deleted; meanwhile this thread checks what is already there. Without a thread, this one makes them.
+ * Makes the folders, files and links of a large tree on another thread. The system takes long to make one, and longer right
+ * after many were deleted; this thread checks what is already there. Without a thread, this one makes them.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { findThreadProgram } from "@metier/base/files";
 
@@ -11,6 +11,8 @@ export interface TreeMaker {
   makeFolder(path: string): void;
   /** Only a new file. The bytes may change afterwards. */
   writeFile(path: string, bytes: Uint8Array, mode: number): void;
+  /** To a folder. */
+  makeLink(path: string, target: string): void;
   /** Called when everything so far is there; never after a failure. */
   whenMade(use: () => void): void;
   /** Everything is there. Rejects with what the system said about the first that could not be made. */
@@ -19,11 +21,12 @@ export interface TreeMaker {
   close(): Promise<void>;
 }
 
-/** A folder has no size. */
+/** A link has a target, a file has a size, and a folder has neither. */
 interface MakeEntry {
   readonly path: string;
-  readonly mode: number;
+  readonly mode?: number;
   readonly size?: number;
+  readonly target?: string;
 }
 
 /** What the thread is told. The bytes of files follow each other. */
@@ -39,7 +42,7 @@ export type MakeAnswer =
 
 const FOLDER_MODE = 0o755;
 /** Fewer entries are made before a thread has started. */
-const WORTH_A_THREAD = 64;
+export const WORTH_A_THREAD: number = 64;
 /** What goes to the thread together. */
 const BATCH_ENTRIES = 16;
 const BATCH_BYTES = 256 * 1024;
@@ -52,6 +55,7 @@ function makeHere(): TreeMaker {
   return {
     makeFolder: (path) => mkdirSync(path, { mode: FOLDER_MODE }),
     writeFile: (path, bytes, mode) => writeFileSync(path, bytes, { flag: "wx", mode }),
+    makeLink: (path, target) => symlinkSync(target, path, "dir"),
     whenMade: (use) => use(),
     finish: async () => undefined,
     close: async () => undefined,
@@ -96,6 +100,7 @@ function followThread(worker: Worker): TreeMaker {
   return {
     makeFolder: (path) => batches.add({ path, mode: FOLDER_MODE }),
     writeFile: (path, bytes, mode) => batches.add({ path, mode, size: bytes.length }, bytes),
+    makeLink: (path, target) => batches.add({ path, target }),
     whenMade,
     finish: () => Promise.race([stop, new Promise<void>(whenMade)]),
     close: async () => void (await worker.terminate()),

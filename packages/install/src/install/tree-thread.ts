@@ -1,5 +1,5 @@
-/** The program of the thread that makes folders and files: `tree-maker.ts` says which. It stops at the first failure. */
-import { mkdirSync, writeFileSync } from "node:fs";
+/** The program of the thread that makes folders, files and links: `tree-maker.ts` says which. It stops at the first failure. */
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import type { MakeAnswer, MakeBatch } from "./tree-maker.ts";
 
@@ -16,8 +16,9 @@ parentPort?.on("message", (batch: MakeBatch) => {
 function makeAll({ entries, bytes }: MakeBatch): MakeAnswer {
   let at = 0;
   try {
-    for (const { path, mode, size } of entries) {
-      if (size === undefined) mkdirSync(path, { mode });
+    for (const { path, mode, size, target } of entries) {
+      if (target !== undefined) symlinkSync(target, path, "dir");
+      else if (size === undefined) mkdirSync(path, { mode });
       else writeFileSync(path, bytes.subarray(at, at + size), { flag: "wx", mode });
       at += size ?? 0;
     }

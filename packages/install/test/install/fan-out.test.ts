@@ -39,6 +39,30 @@ describe("the folders of other clients", () => {
     ]);
   });
 
+  test("get the links of many skills, made before the lock lists them, and nothing is left of that", async () => {
+    const world = createWorld();
+    const names = Array.from({ length: 70 }, (_, number) => `skill-${number}`);
+    world.write(Object.fromEntries(names.map((name) => [`source/${name}/SKILL.md`, skill(name)])));
+    const taken = join(world.home, ".claude", "skills", "skill-7");
+    mkdirSync(taken, { recursive: true });
+    const asked = { skills: ["*"], agents: ["claude-code"] };
+    const dry = await install(world, { ...asked, dryRun: true });
+    expect(dry.installed.length).toBeGreaterThan(0);
+    expect(readdirSync(join(world.home, ".claude", "skills"))).toEqual(["skill-7"]);
+    const { installed, skipped } = await install(world, asked);
+    expect(installed.length + skipped.length).toBe(70);
+    const linked = installed.filter(({ placed = [] }) => placed.length > 0);
+    expect(linked).toHaveLength(69);
+    for (const { name, path, placed } of linked) {
+      const [place = ""] = placed ?? [];
+      const stats = lstatSync(place);
+      expect([name, stats.isSymbolicLink(), stats.nlink]).toEqual([name, true, 1]);
+      expect(isAbsolute(readlinkSync(place))).toBe(false);
+      expect(realpathSync(place)).toBe(realpathSync(path));
+    }
+    expect(lstatSync(taken).isDirectory()).toBe(true);
+  });
+
   test("get a copy with `copy`, and where links are not followed", async () => {
     const world = worldWithSource();
     await install(world, { agents: ["claude-code"], copy: true });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
@@ -28,12 +28,14 @@ describe.each(KINDS)("a tree made $kind", ({ entries }) => {
       bytes.write(String(number % 10), 5); // One buffer for all: it is copied.
       maker.writeFile(join(folder, "file"), bytes, number % 2 ? 0o755 : 0o644);
       maker.writeFile(join(folder, "empty"), new Uint8Array(), 0o644);
+      maker.makeLink(join(folder, "link"), `../folder-${number}`);
       maker.whenMade(() => seen.push(readdirSync(folder)));
     }
     await maker.finish();
-    expect(seen).toEqual(Array.from({ length: 40 }, () => ["empty", "file"]));
+    expect(seen).toEqual(Array.from({ length: 40 }, () => ["empty", "file", "link"]));
     expect(readFileSync(join(root, "folder-17", "file"), "utf8")).toBe("text 7");
     expect(readFileSync(join(root, "folder-3", "empty"))).toHaveLength(0);
+    expect(readlinkSync(join(root, "folder-3", "link"))).toBe("../folder-3");
     expect(statSync(join(root, "folder-17", "file")).mode & 0o100).toBe(0o100);
     expect(statSync(join(root, "folder-18", "file")).mode & 0o100).toBe(0);
     await maker.finish(); // Nothing is left to wait for.
