@@ -6,7 +6,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { done, type Refused } from "@metier/base/result";
-import { once } from "@metier/base/turns";
 import { MAX_NAME_LENGTH } from "@metier/skills";
 import { pluginName } from "@metier/skills/config";
 import { readLock } from "@metier/skills/formats";
@@ -64,13 +63,15 @@ async function fetchAndInstall(
   const { address, request, parts } = installation;
   const { signal, onProgress, source = "" } = request;
   const isAll = request.skills?.includes("*") === true && !request.link;
-  const load = once(async () => {
-    const { installFetched, openFetchedScans } = await import("./install-fetched.ts");
-    return { installFetched, scans: openFetchedScans(parts.scan, isAll) };
-  });
-  let begin: ((directory: string) => void) | undefined;
-  const onWaiting = (): void => void load().then(({ scans }) => (begin = scans.begin));
-  const onFound = (directory: string): void => begin?.(directory);
+  let loading: ReturnType<typeof loadRest> | undefined;
+  const load = (): ReturnType<typeof loadRest> => {
+    loading ??= loadRest(parts.scan, isAll);
+    return loading;
+  };
+  const ignore = (): void => undefined; // Whoever waits for it gets the error.
+  const onWaiting = (): void => void load().catch(ignore);
+  const onFound = (directory: string): void =>
+    void load().then(({ scans }) => scans.begin(directory), ignore);
   try {
     const hooks = { signal, onProgress, onFound, onWaiting };
     const opened = await openSource(address, { ...installation, ...hooks }, request);
@@ -78,8 +79,13 @@ async function fetchAndInstall(
     const { installFetched, scans } = await load();
     return await installFetched(opened.value, { ...installation, scans });
   } finally {
-    await (await load()).scans.close();
+    await (await loading)?.scans.close();
   }
+}
+
+async function loadRest(policy: InstallParts["scan"], isAll: boolean) {
+  const { installFetched, openFetchedScans } = await import("./install-fetched.ts");
+  return { installFetched, scans: openFetchedScans(policy, isAll) };
 }
 
 /** What the locks list, then what the config names in addition. */

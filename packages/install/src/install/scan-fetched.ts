@@ -33,10 +33,12 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
   // Loaded while the source is fetched.
   const ready = isAll ? openPool(policy) : undefined;
   let pool: ScanPool | undefined;
+  const add = (directory: string): void => pool?.add({ subject: { directory } });
   void ready?.then(
     (opened) => {
       pool = opened;
       opened.warm();
+      begun.forEach(add);
     },
     () => undefined, // The caller that asks for the scans gets the error.
   );
@@ -58,9 +60,9 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
   };
   return {
     begin(directory) {
-      if (!pool || begun.has(directory)) return;
+      if (!isAll || begun.has(directory)) return;
       begun.add(directory);
-      pool.add({ subject: { directory } });
+      add(directory);
     },
     async of(skills, onSkill) {
       const reports = await scanAll(skills, onSkill);
