@@ -3,7 +3,7 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import { isJsonObject } from "@metier/base/json";
 import type { SkillManifest } from "../skill/manifest.ts";
 import type { CheckedSkill } from "../skill/skill.ts";
-import { EMPTY_LISTING, type ListedFolder, PLAIN_LISTING } from "../sources/skill-files.ts";
+import { EMPTY_LISTING, type ListedFolder, LONE_SKILL_FILE, PLAIN_LISTING } from "../sources/skill-files.ts";
 import { MANIFEST_DEFAULTS } from "../validate/build-manifest.ts";
 
 interface PackedChecked {
@@ -43,6 +43,7 @@ function filled(names: readonly string[]): readonly string[] | undefined {
 
 /** `undefined` for anything but what `packListing` writes. */
 export function unpackListing(packed: unknown): ListedFolder | undefined {
+  if (packed === 1) return LONE_SKILL_FILE;
   if (typeof packed === "number") return { ...PLAIN_LISTING, entries: packed };
   if (!isJsonObject(packed) || typeof packed.entries !== "number") return undefined;
   const listing = packed as unknown as ListedFolder;

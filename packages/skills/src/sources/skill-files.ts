@@ -52,7 +52,8 @@ export const PLAIN_LISTING: Omit<ListedFolder, "entries"> = Object.freeze({
   skillFiles: Object.freeze(["SKILL.md"]),
 });
 
-const LONE_SKILL_FILE: ListedFolder = Object.freeze({ ...PLAIN_LISTING, entries: 1 });
+/** One object for most of thousands of folders. */
+export const LONE_SKILL_FILE: ListedFolder = Object.freeze({ ...PLAIN_LISTING, entries: 1 });
 
 export function readFolderListing(path: string, top: boolean): ListedFolder {
   const entries = readdirSync(path, { withFileTypes: true });
