@@ -98,8 +98,9 @@ function ownerRoot({ lockFile: { owner, path } }: PlaceContext): string {
 /** A relative link, which survives moving or remounting the home. Replaces an earlier link atomically. */
 function linkFolder(folder: string, place: string, links: FanOutContext["links"]): void {
   mkdirSync(dirname(place), { recursive: true });
+  if (nameLink(links?.get(place), place)) return;
   const target = relative(realPathOr(dirname(place)), realPathOr(folder));
-  if (nameLink(links?.get(target), place) || makeLink(target, place)) return;
+  if (makeLink(target, place)) return;
   const staged = besideSkills(place);
   try {
     symlinkSync(target, staged, "dir");

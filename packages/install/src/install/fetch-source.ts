@@ -17,6 +17,7 @@ import { findSourceSkills, holdToName, readSkillsAhead, type SourceSkill } from 
 import { faulty, type InstallFault } from "./install-fault.ts";
 import type { InstallParts, InstallRequest } from "./requests.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./source-limits.ts";
+import { MAKE_HERE, openTreeMaker, type TreeMaker, WORTH_A_THREAD } from "./tree-maker.ts";
 
 /** What fetching needs, for an installation, an update or a restore. */
 export interface Fetching {
@@ -109,6 +110,8 @@ export interface FetchContext {
   /** May be called with a folder with a `SKILL.md` when it is complete, while others are still to come. */
   readonly onFound?: ((directory: string) => void) | undefined;
   readonly onWaiting?: Fetching["onWaiting"];
+  /** What makes many files. Absent: they are made here. */
+  readonly makerOf?: Quarantine["makerOf"];
 }
 
 /**
@@ -132,7 +135,8 @@ export function fetchContext({ parts, quarantine, ...hooks }: Fetching): FetchCo
   const { signal, onProgress, onFound, onWaiting } = hooks;
   const { environment, registry, privateHosts, addresses, places } = parts;
   const known = { limits: SOURCE_LIMITS, store: places.base, environment, registry, privateHosts, addresses };
-  return { into: quarantine.makeFolder(), ...known, signal, onProgress, onFound, onWaiting };
+  const { makerOf } = quarantine;
+  return { into: quarantine.makeFolder(), makerOf, ...known, signal, onProgress, onFound, onWaiting };
 }
 
 /** One step of a longer operation, for progress display. */
@@ -192,8 +196,10 @@ export interface Quarantine {
   readonly folder: string;
   /** A new, empty folder in it. */
   makeFolder(): string;
+  /** Makes this many files, folders or links in it: many on a thread, which all share. */
+  makerOf(entries: number): TreeMaker;
   /** Removes everything in it; if the system refuses, a later installation does. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 export async function withQuarantine<Value>(
@@ -204,7 +210,7 @@ export async function withQuarantine<Value>(
   try {
     return await use(quarantine);
   } finally {
-    quarantine.close();
+    await quarantine.close();
   }
 }
 
@@ -218,6 +224,7 @@ export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
   const folder = join(realpathSync.native(all), makeOwnedName());
   mkdirSync(folder, { mode: 0o700 });
   let made = 0;
+  let maker: TreeMaker | undefined;
   return {
     folder,
     makeFolder() {
@@ -225,6 +232,13 @@ export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
       mkdirSync(path, { mode: 0o700 });
       return path;
     },
-    close: () => tryToRemove(folder),
+    makerOf(entries) {
+      if (entries >= WORTH_A_THREAD) maker ??= openTreeMaker(entries);
+      return maker ?? MAKE_HERE;
+    },
+    async close() {
+      if (maker) await maker.close();
+      tryToRemove(folder);
+    },
   };
 }

@@ -56,14 +56,7 @@ export async function installFetched(
   }
   const entries = planned.map(({ entry }) => entry);
   const links = request.dryRun ? undefined : makeLinksAhead(entries, installation);
-  try {
-    return await installPlanned({ source, skills, diagnostics }, planned, skipped, {
-      ...installation,
-      links,
-    });
-  } finally {
-    await links?.close();
-  }
+  return installPlanned({ source, skills, diagnostics }, planned, skipped, { ...installation, links });
 }
 
 type LinkedInstallation = SourceInstallation & { readonly links: LinksAhead | undefined };

@@ -8,14 +8,13 @@ import { realPathOr } from "@metier/base/places";
 import { type LockEntry, type LockFile, lockedFolder, placedFolder } from "@metier/skills/trust";
 import type { Quarantine } from "./fetch-source.ts";
 import type { InstallParts } from "./requests.ts";
-import { openTreeMaker, WORTH_A_THREAD } from "./tree-maker.ts";
+import { WORTH_A_THREAD } from "./tree-maker.ts";
 
 export interface LinksAhead {
   /** Waits until they are made. */
   ready(): Promise<void>;
-  /** The path of one that leads there, if they are. */
-  get(target: string): string | undefined;
-  close(): Promise<void>;
+  /** The path of the one for a place, if they are. */
+  get(place: string): string | undefined;
 }
 
 interface LinksContext {
@@ -29,17 +28,21 @@ export function makeLinksAhead(
   entries: readonly LockEntry[],
   { parts, lockFile, quarantine }: LinksContext,
 ): LinksAhead | undefined {
-  const real = rememberReal();
-  const targets = entries.flatMap((entry) => {
+  const placed = entries.flatMap((entry) => {
     const folder = lockedFolder(parts.places, lockFile, entry);
     const links = entry.placed?.filter(({ how }) => how === "link") ?? [];
-    return links.map((copy) => relative(real(dirname(placedFolder(lockFile, copy))), real(folder)));
+    return links.map((copy) => ({ folder, place: placedFolder(lockFile, copy) }));
   });
-  if (targets.length < WORTH_A_THREAD) return undefined;
+  if (placed.length < WORTH_A_THREAD) return undefined;
   const within = quarantine.makeFolder();
-  const maker = openTreeMaker(targets.length);
-  const paths = new Map(targets.map((target, number) => [target, join(within, String(number))]));
-  for (const [target, path] of paths) maker.makeLink(path, target);
+  const maker = quarantine.makerOf(placed.length);
+  const realParent = rememberParents();
+  const paths = new Map<string, string>();
+  for (const { folder, place } of placed) {
+    const path = join(within, String(paths.size));
+    maker.makeLink(path, relative(realParent(place), join(realParent(folder), basename(folder))));
+    paths.set(place, path);
+  }
   let areMade = false;
   return {
     async ready() {
@@ -48,20 +51,21 @@ export function makeLinksAhead(
         () => false, // All are then made in their places.
       );
     },
-    get: (target) => (areMade ? paths.get(target) : undefined),
-    close: maker.close,
+    get: (place) => (areMade ? paths.get(place) : undefined),
   };
 }
 
-/** The real path that a path will have; of thousands in one folder, the folder is resolved once. */
-function rememberReal(): (path: string) => string {
+/** The real path that the folder around a path has or will have; it is the same for most. */
+function rememberParents(): (path: string) => string {
   const known = new Map<string, string>();
-  const resolve = (path: string): string => {
-    const real = known.get(path) ?? (existsSync(path) ? realPathOr(path) : below(path));
-    known.set(path, real);
+  const resolve = (folder: string): string => {
+    const real =
+      known.get(folder) ??
+      (existsSync(folder) || dirname(folder) === folder
+        ? realPathOr(folder)
+        : join(resolve(dirname(folder)), basename(folder)));
+    known.set(folder, real);
     return real;
   };
-  const below = (path: string): string =>
-    dirname(path) === path ? path : join(resolve(dirname(path)), basename(path));
-  return (path) => (existsSync(path) ? resolve(path) : below(path));
+  return (path) => resolve(dirname(path));
 }

@@ -6,7 +6,6 @@
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
-import { realPathOr } from "@metier/base/places";
 import type { Refused } from "@metier/base/result";
 import { compareText } from "@metier/base/text";
 import { reportOutside } from "@metier/skills";
@@ -50,8 +49,7 @@ export function recordSkills(
   planned: readonly PlannedSkill[],
   context: RecordContext,
 ): Refused<InstallFault> | undefined {
-  // A source may link to its own skill; the folder itself is moved.
-  const folders = new Map(planned.map((plan) => [plan, realPathOr(plan.skill.directory)]));
+  const folders = new Map(planned.map((plan) => [plan, plan.skill.directory]));
   // Deepest first; a nested skill is copied out before any of them moves.
   const byDepth = planned.toSorted((a, b) => b.skill.path.length - a.skill.path.length);
   const { places } = context.parts;

@@ -48,19 +48,18 @@ const BATCH_ENTRIES = 16;
 const BATCH_BYTES = 256 * 1024;
 
 export function openTreeMaker(entries: number): TreeMaker {
-  return (entries < WORTH_A_THREAD ? undefined : startThread()) ?? makeHere();
+  return (entries < WORTH_A_THREAD ? undefined : startThread()) ?? MAKE_HERE;
 }
 
-function makeHere(): TreeMaker {
-  return {
-    makeFolder: (path) => mkdirSync(path, { mode: FOLDER_MODE }),
-    writeFile: (path, bytes, mode) => writeFileSync(path, bytes, { flag: "wx", mode }),
-    makeLink: (path, target) => symlinkSync(target, path, "dir"),
-    whenMade: (use) => use(),
-    finish: async () => undefined,
-    close: async () => undefined,
-  };
-}
+/** At once. */
+export const MAKE_HERE: TreeMaker = {
+  makeFolder: (path) => mkdirSync(path, { mode: FOLDER_MODE }),
+  writeFile: (path, bytes, mode) => writeFileSync(path, bytes, { flag: "wx", mode }),
+  makeLink: (path, target) => symlinkSync(target, path, "dir"),
+  whenMade: (use) => use(),
+  finish: async () => undefined,
+  close: async () => undefined,
+};
 
 function startThread(): TreeMaker | undefined {
   const file = findThreadProgram("install/src/install/tree-thread.ts", "dist/ahead/tree-thread.js");

@@ -14,7 +14,7 @@ import {
   type SourceLimits,
   startEntryCheck,
 } from "./source-limits.ts";
-import { openTreeMaker, type TreeMaker } from "./tree-maker.ts";
+import { MAKE_HERE, type TreeMaker } from "./tree-maker.ts";
 
 interface TreeFile {
   readonly executable: boolean;
@@ -40,9 +40,8 @@ const FILE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (
 
 /** What makes folders and complete files. Everything else is made here, so one on another thread gets only those. */
 type Maker = Pick<TreeMaker, "makeFolder" | "writeFile">;
-const HERE: Maker = openTreeMaker(0);
 
-export function createTreeWriter(folder: string, limits: SourceLimits, maker: Maker = HERE): TreeWriter {
+export function createTreeWriter(folder: string, limits: SourceLimits, maker: Maker = MAKE_HERE): TreeWriter {
   const check = startEntryCheck(folder, limits);
   const folders = new Set<string>();
   const links: { readonly file: string; readonly target: string }[] = [];

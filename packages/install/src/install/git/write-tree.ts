@@ -8,7 +8,7 @@ import { showPath } from "@metier/base/files";
 import { done, type Result } from "@metier/base/result";
 import type { FetchContext } from "../fetch-source.ts";
 import { faulty, type InstallFault, type InstallFaultCode, limited } from "../install-fault.ts";
-import { openTreeMaker } from "../tree-maker.ts";
+import { MAKE_HERE } from "../tree-maker.ts";
 import { createTreeWriter } from "../tree-writer.ts";
 import { describeObjectFault, type GitObjects } from "./git-objects.ts";
 import type { TreeEntry } from "./list-tree.ts";
@@ -27,13 +27,13 @@ export async function writeTree(
   url: string,
   entries: readonly TreeEntry[],
   into: string,
-  { limits, onFound }: Pick<FetchContext, "limits" | "onFound">,
+  { limits, onFound, makerOf }: Pick<FetchContext, "limits" | "onFound" | "makerOf">,
 ): Promise<Result<readonly Diagnostic[], InstallFault>> {
   const diagnostics = entries
     .filter(({ kind }) => kind === "submodule")
     .map((entry) => warn(entry, into, SUBMODULE));
   const written = entries.filter(({ kind }) => kind !== "submodule");
-  const maker = openTreeMaker(written.length);
+  const maker = makerOf?.(written.length) ?? MAKE_HERE;
   const writer = createTreeWriter(into, limits, maker);
   let next = 0;
   const folders = watchFolders((path) => maker.whenMade(() => onFound?.(join(into, path))));
@@ -56,8 +56,6 @@ export async function writeTree(
   } catch (thrown) {
     const { refusal } = describeObjectFault(thrown, url);
     return faulty(refusal.code, refusal.message, HINTS[refusal.code] ?? refusal.hint);
-  } finally {
-    await maker.close();
   }
 }
 
