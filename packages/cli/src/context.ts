@@ -123,6 +123,19 @@ export function reply(
   err(context, diagnosticsText(diagnostics, style));
 }
 
+/** What takes this long has hundreds of skills or more. */
+const MANY_AFTER_MS = 60;
+
+/** Work on skills that the process ends with: if there are many, V8 is set for that. */
+export async function savingMemory<Value>({ io }: CliContext, work: () => Promise<Value>): Promise<Value> {
+  const timer = setTimeout(() => io.saveMemory?.(), MANY_AFTER_MS);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Keeps the first outcome that isn't "done". */
 export function endWith(context: CliContext, code: ExitCode): void {
   if (context.code === EXIT.done) context.code = code;

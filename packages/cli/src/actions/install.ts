@@ -12,6 +12,7 @@ import { presentFields } from "@metier/base/json";
 import { safeLine } from "@metier/base/text";
 import {
   type InstallFault,
+  type InstallOutcome,
   type InstallRequest,
   type InstallReview,
   isFailure,
@@ -29,7 +30,17 @@ import type {
   UpdateFlags,
   VerifyFlags,
 } from "../commands/managing.ts";
-import { type CliContext, endWith, err, fit, out, outJson, reply, withInterrupt } from "../context.ts";
+import {
+  type CliContext,
+  endWith,
+  err,
+  fit,
+  out,
+  outJson,
+  reply,
+  savingMemory,
+  withInterrupt,
+} from "../context.ts";
 import { openMetier, workingDirectory } from "../open-metier.ts";
 import { doneText, failuresText, installedText } from "../output/install-text.ts";
 import { createProgressLine } from "../output/progress.ts";
@@ -65,9 +76,9 @@ export const installAction: Action<InstallFlags, [source?: string]> = async (con
     },
   };
   const decisions = canAsk ? askInTerminal(context, metier, progress) : {};
-  const outcome = await withInterrupt(context, (signal) =>
-    metier.install({ ...request, signal }, decisions),
-  ).finally(progress.end);
+  const install = (signal: AbortSignal): Promise<InstallOutcome> =>
+    metier.install({ ...request, signal }, decisions);
+  const outcome = await savingMemory(context, () => withInterrupt(context, install)).finally(progress.end);
   if (!outcome.ok) throw toError(outcome.fault);
   if (accepting !== undefined) {
     const found = Map.groupBy(outcome.findings, ({ skill }) => skill);

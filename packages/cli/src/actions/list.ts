@@ -8,7 +8,17 @@ import type { Metier } from "@metier/runtime";
 import { MANIFEST_DEFAULTS, type Skill, tellOrigin } from "@metier/skills";
 import type { Action, CommonFlags } from "../commands/define.ts";
 import type { FindFlags, ListFlags } from "../commands/reading.ts";
-import { type CliContext, columnsOf, endWith, err, fit, out, outJson, reply } from "../context.ts";
+import {
+  type CliContext,
+  columnsOf,
+  endWith,
+  err,
+  fit,
+  out,
+  outJson,
+  reply,
+  savingMemory,
+} from "../context.ts";
 import { askForTrust, openMetier, openSilently } from "../open-metier.ts";
 import { diagnosticText } from "../output/diagnostics.ts";
 import { listPieces, problemsText, skillJson, statusSymbol, summaryText } from "../output/list-text.ts";
@@ -19,7 +29,11 @@ import { showLong } from "./pager.ts";
 import { parseNumber } from "./run-request.ts";
 
 export const listAction: Action<ListFlags> = async (context, flags) => {
-  const metier = await askForTrust(context, flags, await openForList(context, flags));
+  const metier = await askForTrust(
+    context,
+    flags,
+    await savingMemory(context, () => openSilently(context, flags)),
+  );
   const { all, diagnostics } = metier.catalog;
   const skills = all.filter((skill) => isWanted(skill, flags));
   if (flags.json) {
@@ -38,19 +52,6 @@ export const listAction: Action<ListFlags> = async (context, flags) => {
   }
   err(context, fit(context, problemsText(diagnostics, style), context.io.stderr));
 };
-
-/** A list that takes this long has thousands of skills. */
-const MANY_AFTER_MS = 60;
-
-/** Opened for one list, and not needed after it is shown. */
-async function openForList(context: CliContext, flags: ListFlags): Promise<Metier> {
-  const timer = setTimeout(() => context.io.saveMemory?.(), MANY_AFTER_MS);
-  try {
-    return await openSilently(context, flags);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** `metier skill manage list`: only the installed skills. */
 export const listInstalledAction: Action = (context, flags) =>
