@@ -261,6 +261,8 @@ test("what waits when the inspector ends is cancelled, also in its log, and noth
 test("where there is no sandbox, looking works and starting a run is refused with the reason", async () => {
   const world = createRunWorld({ build: [] });
   beginElsewhere(world).end("Done.");
+  vi.stubEnv("PATH", temporaryFolder()); // It needs programs that a machine may have.
+  onTestFinished(() => void vi.unstubAllEnvs());
   const { browser, noRuns } = await openInspector(world, {
     config: { sandbox: { backend: "sandbox-runtime" } },
   });
