@@ -17,7 +17,7 @@ import { findSourceSkills, holdToName, readSkillsAhead, type SourceSkill } from 
 import { faulty, type InstallFault } from "./install-fault.ts";
 import type { InstallParts, InstallRequest } from "./requests.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./source-limits.ts";
-import { MAKE_HERE, openTreeMaker, type TreeMaker, WORTH_A_THREAD } from "./tree-maker.ts";
+import { MAKE_HERE, openTreeMaker, type TreeMaker } from "./tree-maker.ts";
 
 /** What fetching needs, for an installation, an update or a restore. */
 export interface Fetching {
@@ -224,7 +224,7 @@ export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
   const folder = join(realpathSync.native(all), makeOwnedName());
   mkdirSync(folder, { mode: 0o700 });
   let made = 0;
-  let maker: TreeMaker | undefined;
+  let maker = MAKE_HERE;
   return {
     folder,
     makeFolder() {
@@ -233,11 +233,11 @@ export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
       return path;
     },
     makerOf(entries) {
-      if (entries >= WORTH_A_THREAD) maker ??= openTreeMaker(entries);
-      return maker ?? MAKE_HERE;
+      if (maker === MAKE_HERE) maker = openTreeMaker(entries);
+      return maker;
     },
     async close() {
-      if (maker) await maker.close();
+      if (maker !== MAKE_HERE) await maker.close();
       tryToRemove(folder);
     },
   };

@@ -8,7 +8,7 @@ import { realPathOr } from "@metier/base/places";
 import { type LockEntry, type LockFile, lockedFolder, placedFolder } from "@metier/skills/trust";
 import type { Quarantine } from "./fetch-source.ts";
 import type { InstallParts } from "./requests.ts";
-import { WORTH_A_THREAD } from "./tree-maker.ts";
+import { MAKE_HERE, WORTH_A_THREAD } from "./tree-maker.ts";
 
 export interface LinksAhead {
   /** Waits until they are made. */
@@ -34,8 +34,9 @@ export function makeLinksAhead(
     return links.map((copy) => ({ folder, place: placedFolder(lockFile, copy) }));
   });
   if (placed.length < WORTH_A_THREAD) return undefined;
-  const within = quarantine.makeFolder();
   const maker = quarantine.makerOf(placed.length);
+  if (maker === MAKE_HERE) return undefined; // No thread: nothing would be gained.
+  const within = quarantine.makeFolder();
   const realParent = rememberParents();
   const paths = new Map<string, string>();
   for (const { folder, place } of placed) {

@@ -72,7 +72,7 @@ async function openGitNetwork(url: string, context: FetchContext): Promise<Resul
   if (isLoopbackHost(parsed.hostname))
     return goDirectly(protocols, ["http.proxy=", "http.followRedirects=false"]);
 
-  const { checkDestination, openEgressProxy } = await import("@metier/sandbox/egress");
+  const { checkDestination, openEgressProxy, splice } = await import("@metier/sandbox/egress");
   const addresses = addressBook(parsed, context);
   // Every public host, since a repository may have moved. Other ports only if the address has them.
   const granted = ["*", ...(parsed.port === "" ? [] : [`*:${parsed.port}`])];
@@ -84,7 +84,7 @@ async function openGitNetwork(url: string, context: FetchContext): Promise<Resul
     addresses,
     onRefuse: (host) => turnedAway.push(host),
   });
-  const door = await openDoor(proxy.socketPath);
+  const door = await openDoor(proxy.socketPath, splice);
   return done({
     protocols,
     config: [`http.proxy=http://127.0.0.1:${door.port}`, "http.followRedirects=initial"],
@@ -116,8 +116,10 @@ function refuseHost(url: URL, reason: string, message: string): Refused<InstallF
 }
 
 /** Git supports a proxy only over TCP: a local port that leads to the proxy's socket. */
-async function openDoor(socketPath: string): Promise<{ readonly port: number; close(): void }> {
-  const { splice } = await import("@metier/sandbox/egress");
+function openDoor(
+  socketPath: string,
+  splice: (one: Socket, other: Socket) => void,
+): Promise<{ readonly port: number; close(): void }> {
   const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const inner = connect({ path: socketPath, allowHalfOpen: true });
