@@ -18,6 +18,7 @@ import { LIBRARY_ENTRIES } from "./build/library-entries.mjs";
 import { compileNativeThread } from "./build/native-thread.mjs";
 import { collectNotices } from "./build/notices.mjs";
 import { packVocabulary } from "./build/pack-vocabulary.mjs";
+import { bundleUsedExports } from "./build/used-exports.mjs";
 import { sourceStamp } from "./setup/fresh-build.mjs";
 import { ROOT, say } from "./setup/repository.mjs";
 
@@ -60,7 +61,7 @@ async function bundle() {
     logLevel: "silent",
   };
   const carried = carryFiles({ built: STAGING, skills: join(ROOT, "packages/metier/skills") });
-  const packed = [carried, packVocabulary()];
+  const packed = [carried, packVocabulary(), bundleUsedExports()];
   const cut = await build({ ...options, plugins: [...packed, bundleSources()] });
   const plugins = [...packed, bundleSources(cut.metafile)];
   const { metafile, outputFiles } = await build({ ...options, plugins });

@@ -59,8 +59,11 @@ export async function takeSteps(live: LiveRun, before: LoopOutcome): Promise<Loo
   return end(readFinish(finishReason));
 }
 
-/** Cached, because Node resolves a module again at every `import()`. */
-const loadSdk = once(() => import("ai"));
+/** Cached, because Node resolves a module again at every `import()`. The build bundles only what is named here. */
+const loadSdk = once(async () => {
+  const { dynamicTool, jsonSchema, ToolLoopAgent } = await import("ai");
+  return { dynamicTool, jsonSchema, ToolLoopAgent };
+});
 
 /** While the current work waits for something else, such as the first sandbox check: the SDK is large. */
 export function loadLoopSoon(): void {
