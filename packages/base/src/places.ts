@@ -119,5 +119,15 @@ export function realPathOr(path: string): string {
   }
 }
 
+/** Resolves each path once: for one pass over many paths, after which they may have changed. */
+export function rememberRealPaths(): (path: string) => string {
+  const known = new Map<string, string>();
+  return (path) => {
+    const real = known.get(path) ?? realPathOr(path);
+    known.set(path, real);
+    return real;
+  };
+}
+
 /** The version of this package; a test keeps it equal to package.json. */
 export const VERSION = "0.1.0";

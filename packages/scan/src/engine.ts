@@ -11,4 +11,4 @@ export {
   readScanPolicy,
 } from "./scan-policy.ts";
 export { openScanPool, type ScanPool } from "./scan-pool.ts";
-export { scanSkill } from "./scan-skill.ts";
+export { loadScan, scanSkill } from "./scan-skill.ts";

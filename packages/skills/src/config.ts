@@ -42,7 +42,7 @@ export {
   unsetConfigValue,
 } from "./config/edit-config.ts";
 export { addPlugins, enablePlugin, type PluginMeaning, removePlugins } from "./config/edit-plugins.ts";
-export { ConfigSyntaxError } from "./config/formats/config-document.ts";
+export { ConfigSyntaxError, loadTomlEditor } from "./config/formats/config-document.ts";
 
 export { type ConfigOverride, type LoadConfigOptions, loadConfig } from "./config/load-config.ts";
 export {

@@ -129,7 +129,7 @@ function candidateIn(real: string, { candidate, realFile }: Found): SkillCandida
 
 function searchPlace(real: string, path: string): ReturnType<typeof searchRoot> {
   const how = { scope: "installed", kind: "foreign", rank: 0, explicit: true } as const;
-  return searchRoot({ ...how, path, grantFolder: path }, { knownRoots: [real], nested: false });
+  return searchRoot({ ...how, path, grantFolder: path }, { knownRoots: new Set([real]), nested: false });
 }
 
 interface ReadSkillFolder {

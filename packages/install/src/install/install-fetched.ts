@@ -3,7 +3,9 @@
  * while the source is fetched.
  */
 import type { Diagnostic } from "@metier/base/diagnostic";
+import { digestBytes } from "@metier/base/digest";
 import { done, type Result } from "@metier/base/result";
+import { loadTomlEditor } from "@metier/skills/config";
 import { type Lock, type LockFile, lockedFolder, placedFolder } from "@metier/skills/trust";
 import type { SourceAddress } from "./addresses/source-address.ts";
 import { chooseFromSource, setTwinsApart } from "./choose-skills.ts";
@@ -25,6 +27,14 @@ import { reviewSkills } from "./review-skills.ts";
 import type { FetchedScans } from "./scan-fetched.ts";
 
 export { openFetchedScans } from "./scan-fetched.ts";
+
+/** What this thread needs later, loaded while a server answers. */
+export async function loadRest(): Promise<void> {
+  digestBytes("");
+  const { loadScan } = await import("@metier/scan/engine");
+  await loadScan();
+  await loadTomlEditor();
+}
 
 export interface SourceInstallation {
   readonly address: SourceAddress;

@@ -63,9 +63,9 @@ async function fetchAndInstall(
   const { address, request, parts } = installation;
   const { signal, onProgress, source = "" } = request;
   const isAll = request.skills?.includes("*") === true && !request.link;
-  let loading: ReturnType<typeof loadRest> | undefined;
-  const load = (): ReturnType<typeof loadRest> => {
-    loading ??= loadRest(parts.scan, isAll);
+  let loading: ReturnType<typeof loadStages> | undefined;
+  const load = (): ReturnType<typeof loadStages> => {
+    loading ??= loadStages(parts.scan, isAll);
     return loading;
   };
   const ignore = (): void => undefined; // Whoever waits for it gets the error.
@@ -83,9 +83,11 @@ async function fetchAndInstall(
   }
 }
 
-async function loadRest(policy: InstallParts["scan"], isAll: boolean) {
-  const { installFetched, openFetchedScans } = await import("./install-fetched.ts");
-  return { installFetched, scans: openFetchedScans(policy, isAll) };
+async function loadStages(policy: InstallParts["scan"], isAll: boolean) {
+  const { installFetched, openFetchedScans, loadRest } = await import("./install-fetched.ts");
+  const scans = openFetchedScans(policy, isAll);
+  void loadRest().catch(() => undefined); // Whoever needs it gets the error.
+  return { installFetched, scans };
 }
 
 /** What the locks list, then what the config names in addition. */

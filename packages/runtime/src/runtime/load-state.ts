@@ -5,7 +5,14 @@
 
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { presentFields } from "@metier/base/json";
-import { expandPath, isInside, type Places, type ProjectFolders, realPathOr } from "@metier/base/places";
+import {
+  expandPath,
+  isInside,
+  type Places,
+  type ProjectFolders,
+  realPathOr,
+  rememberRealPaths,
+} from "@metier/base/places";
 import type { Environment } from "@metier/base/programs";
 import { forReader } from "@metier/base/text";
 import {
@@ -16,6 +23,7 @@ import {
   type GivenSkill,
   type InstalledSkills,
   type Profile,
+  type RealPathOf,
   type RemoteSkills,
   type SkillRoot,
   scopeRank,
@@ -82,7 +90,8 @@ export async function loadState(
   const isComplete = discovery !== "none" && skills.autoDiscover;
   const cacheFolder = options.index === false ? undefined : places.cache;
   const installed = isComplete ? await findInstalled({ places, project, cacheFolder }) : undefined;
-  const chosen = await chooseSources(inputs, config, wanted, installed);
+  const realPathOf = rememberRealPaths();
+  const chosen = await chooseSources(inputs, config, wanted, { installed, realPathOf });
   const {
     given,
     roots: own,
@@ -109,6 +118,7 @@ export async function loadState(
     profile: options.profile ?? "standard",
     environment,
     cacheFolder,
+    realPathOf,
     diagnostics: [...grants.diagnostics, ...chosen.diagnostics, ...ofSources],
   });
   return {
@@ -190,7 +200,7 @@ async function chooseSources(
   inputs: SourceInputs,
   loaded: LoadedConfig,
   wanted: Wanted,
-  installed: InstalledSkills | undefined,
+  { installed, realPathOf }: { installed: InstalledSkills | undefined; realPathOf: RealPathOf },
 ): Promise<Sources> {
   const { options, cwd, places, project } = inputs;
   const { skills } = loaded.config;
@@ -205,6 +215,7 @@ async function chooseSources(
     bundledFolder: isOwnWanted ? await bundledSkills(places) : undefined,
     integrationFolders: folders.map((folder) => expandPath(folder, places.home, cwd)),
     ...presentFields({ installed: installed?.skills }),
+    realPathOf,
   });
   if (wanted.discovery === "none") {
     const registered = skills.paths.filter((path) => isBelowAny(path, paths));

@@ -1,10 +1,11 @@
 /** Sources → parse → validate → trust → precedence → status: how a catalog is built, on one screen. */
 import { compareDiagnostics, type Diagnostic } from "@metier/base/diagnostic";
-import { realPathOr } from "@metier/base/places";
+import { rememberRealPaths } from "@metier/base/places";
 import type { LoadedConfig } from "../config/config.ts";
 import { checkSkillTables } from "../config/skill-settings.ts";
 import type { Skill, SkillLocation } from "../skill/skill.ts";
 import type { InstalledSkills } from "../sources/installed-skills.ts";
+import type { RealPathOf } from "../sources/search.ts";
 import { leavesProject } from "../sources/search-root.ts";
 import type { RemoteSkills, SkillRoot } from "../sources/skill-roots.ts";
 import type { Embedding } from "../trust/decide-trust.ts";
@@ -13,7 +14,7 @@ import type { Profile } from "../validate/profiles.ts";
 import { Catalog, type SearchedPlace } from "./catalog.ts";
 import { type DecideStatus, statusDecider } from "./decide-status.ts";
 import { type GivenSkill, type PlacedSkill, placeGiven, placeRemote, placeSkills } from "./place-skills.ts";
-import { type RootContent, readRoot, settleInstalled } from "./read-root.ts";
+import { type RootContent, readRoot, rememberReads, settleInstalled } from "./read-root.ts";
 import { type Resolution, resolvePrecedence } from "./resolve-precedence.ts";
 import { startSecondThread } from "./second-thread.ts";
 import { openIndexes } from "./skill-index.ts";
@@ -34,14 +35,16 @@ interface CatalogRequest {
   readonly profile: Profile;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly cacheFolder?: string | undefined;
+  readonly realPathOf?: RealPathOf | undefined;
   /** Diagnostics so far, about grants and project folders. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
-  const { loaded, profile, cacheFolder } = request;
+  const { loaded, profile, cacheFolder, realPathOf = rememberRealPaths() } = request;
   const { config } = loaded;
-  const knownRoots = knownRootPaths(request.roots);
+  const knownRoots = knownRootPaths(request.roots, realPathOf);
+  const once = { knownRoots, realPathOf, reads: rememberReads() };
   const read: RootContent[] = [];
   const isAlone = request.environment.METIER_THREADS === "1";
   const indexes = openIndexes({
@@ -52,11 +55,15 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
   });
   for (const root of request.roots) {
     const index = indexes.of(root);
-    read.push(await readRoot(root, { profile, nested: config.skills.nested, knownRoots, index }));
+    read.push(await readRoot(root, { profile, nested: config.skills.nested, index, ...once }));
   }
   indexes.saveShared();
-  const { contents, diagnostics: installDiagnostics } = settleInstalled(read, request.installed);
-  const { placed, diagnostics: trustDiagnostics } = placeSkills(contents, { ...request, config });
+  const { contents, diagnostics: installDiagnostics } = settleInstalled(read, request.installed, realPathOf);
+  const { placed, diagnostics: trustDiagnostics } = placeSkills(contents, {
+    ...request,
+    config,
+    realPathOf,
+  });
   const given = placeGiven(request.given, request);
   const others = [...placed, ...given.placed];
   const remote = placeRemote({ ...request, others });
@@ -84,11 +91,9 @@ export async function buildCatalog(request: CatalogRequest): Promise<Catalog> {
 }
 
 /** Where links may lead. A project folder that is itself a link out of its project adds no target. */
-function knownRootPaths(roots: readonly SkillRoot[]): readonly string[] {
-  return roots
-    .map((root) => ({ root, real: realPathOr(root.path) }))
-    .filter(({ root, real }) => !leavesProject(root, real))
-    .map(({ real }) => real);
+function knownRootPaths(roots: readonly SkillRoot[], realPathOf: RealPathOf): ReadonlySet<string> {
+  const inside = roots.filter((root) => !leavesProject(root, realPathOf(root.path)));
+  return new Set(inside.map(({ path }) => realPathOf(path)));
 }
 
 /** The winner, then the skills it shadows; `allNotes` collects messages about it. */

@@ -6,13 +6,13 @@
 import { dirname } from "node:path";
 import { type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/diagnostic";
 import { type BoundedRead, decodeBytes, readBoundedBytes } from "@metier/base/files";
-import { realPathOr } from "@metier/base/places";
 import { forReader } from "@metier/base/text";
+import { once } from "@metier/base/turns";
 import { parseHead, parseSkill } from "../parse/parse-skill.ts";
 import { type SkillManifest, withAlias } from "../skill/manifest.ts";
 import type { BodyFacts, CheckedSkill, ParsedSkill, SkillCandidate } from "../skill/skill.ts";
 import { type InstalledSkills, mayHold, reportChanged } from "../sources/installed-skills.ts";
-import type { FoundCandidate, RootOutcome } from "../sources/search.ts";
+import type { FoundCandidate, RealPathOf, RootOutcome } from "../sources/search.ts";
 import { searchSteps } from "../sources/search-root.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
 import { stampOf } from "../trust/content-identity.ts";
@@ -41,8 +41,10 @@ export interface SoundSkill {
 interface ReadRootOptions {
   readonly profile: Profile;
   readonly nested: boolean;
-  readonly knownRoots: readonly string[];
+  readonly knownRoots: ReadonlySet<string>;
+  readonly realPathOf?: RealPathOf | undefined;
   readonly index?: SkillIndex | undefined;
+  readonly reads?: InstalledReads | undefined;
 }
 
 /** The event loop gets a turn after this many files: a server may be waiting. */
@@ -50,9 +52,9 @@ const BATCH = 512;
 
 /** Reads a top folder's skills right after it was searched, one after the other. */
 export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promise<RootContent> {
-  const { nested, knownRoots, index } = options;
+  const { nested, knownRoots, realPathOf, index } = options;
   const refind = (): readonly string[] | undefined => index?.refind(nested);
-  const steps = searchSteps(root, { knownRoots, nested, listFolder: index?.listFolder, refind });
+  const steps = searchSteps(root, { knownRoots, realPathOf, nested, listFolder: index?.listFolder, refind });
   const skills: SoundSkill[] = [];
   const diagnostics: Diagnostic[] = [];
   let number = 0;
@@ -62,7 +64,7 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
     for (; number < found.length; number++) {
       if (number % BATCH === BATCH - 1) await new Promise((resolve) => setImmediate(resolve));
       const place = found[number] as FoundCandidate;
-      const result = readFound(place, options);
+      const result = readFound(place, root, options);
       addSkill(root, place, result instanceof Promise ? await result : result, skills, diagnostics);
     }
     if (step.done) break;
@@ -76,18 +78,44 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
 
 /** From the index if nothing changed. */
 function readFound(
-  { candidate }: FoundCandidate,
-  { profile, index }: ReadRootOptions,
+  place: FoundCandidate,
+  { locked }: SkillRoot,
+  { profile, index, reads }: ReadRootOptions,
 ): CheckedSkill | Promise<CheckedSkill> {
+  const { candidate } = place;
   const recalled = index?.recall(candidate.file);
   if (recalled !== undefined) return recalled;
-  const keep = ({ checked, stamp }: ReadSkill): CheckedSkill => {
+  const keep = (read: ReadSkill): CheckedSkill => {
+    const { checked, stamp } = read;
     if (stamp !== undefined) index?.keep(candidate.file, stamp, checked);
+    if (locked) reads?.keep(place, read);
     return checked;
   };
+  const known = locked ? undefined : reads?.find(place);
+  if (known) return keep(known);
   const fetched = index?.fetched(candidate.file);
   const read = (fetched && checkFetched(candidate, profile, fetched)) ?? readSkill(candidate, profile);
   return read instanceof Promise ? read.then(keep) : keep(read);
+}
+
+/** Installed skills as just read: other clients' folders have links to the same files. */
+interface InstalledReads {
+  keep(place: FoundCandidate, read: ReadSkill): void;
+  find(place: FoundCandidate): ReadSkill | undefined;
+}
+
+/** Without those that have diagnostics, which name the path. */
+export function rememberReads(): InstalledReads {
+  const reads = new Map<string, { readonly as: SkillCandidate; readonly read: ReadSkill }>();
+  return {
+    keep({ candidate, realFile }, read) {
+      if (read.checked.diagnostics.length === 0) reads.set(realFile, { as: candidate, read });
+    },
+    find({ candidate: { form, defaultName }, realFile }) {
+      const known = reads.get(realFile);
+      return known?.as.form === form && known.as.defaultName === defaultName ? known.read : undefined;
+    },
+  };
 }
 
 /** `undefined` if the file must be read again, whole. */
@@ -212,20 +240,21 @@ function withEncodingNote(checked: CheckedSkill, path: string, profile: Profile)
 export function settleInstalled(
   contents: readonly RootContent[],
   installed: InstalledSkills | undefined,
+  realPathOf: RealPathOf,
 ): Pick<RootContent, "diagnostics"> & { readonly contents: readonly RootContent[] } {
   if (installed === undefined || installed.skills.length + installed.copies.length === 0) {
     return { contents, diagnostics: [] };
   }
   const diagnostics: Diagnostic[] = contents.flatMap(reportEmpty);
   const folders = new Set(contents.flatMap(({ root, skills }) => (root.locked ? skills.map(folderOf) : [])));
-  const copies = new Map(installed.copies.map((copy) => [realPathOr(copy.folder), copy]));
+  const copies = once(() => new Map(installed.copies.map((copy) => [realPathOf(copy.folder), copy])));
   const isKept = (skill: SoundSkill): boolean => {
     if (skill.candidate.form !== "directory") return true;
     const folder = folderOf(skill);
-    const copy = copies.get(folder);
     const isInstalled = folders.has(folder);
+    const copy = isInstalled ? undefined : copies().get(folder);
     if (!isInstalled && copy === undefined) return true;
-    if (!isInstalled && copy && !mayHold(installed.digests.of(folder), copy.digests)) {
+    if (copy && !mayHold(installed.digests.of(folder), copy.digests)) {
       diagnostics.push(reportChanged(copy.folder, copy.name));
       return true;
     }

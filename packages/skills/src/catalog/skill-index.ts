@@ -3,7 +3,7 @@
  * can be deleted at any time, an error in it means reading again, and activation never uses it.
  */
 import { type BigIntStats, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { VERSION } from "@metier/base/places";
 import { markOf } from "@metier/base/text";
 import type { CheckedSkill } from "../skill/skill.ts";
@@ -71,7 +71,7 @@ export function openIndexes({
   const indexFile = (root: string): string =>
     join(cacheFolder, "index", `${markOf(`${profile}\0${root}`)}.txt`);
   const threads = openRootThreads({ roots, atLeast: atLeast.folders, indexFile, startThread });
-  const open = (root: string, startLater: RootThreads["start"]): SkillIndex => {
+  const open = (root: string, folders?: readonly string[]): SkillIndex => {
     const path = indexFile(root);
     const heading = indexHeading(root, profile);
     const file = newIndexFile(path, heading);
@@ -81,7 +81,8 @@ export function openIndexes({
       old,
       write: file.write,
       thread,
-      startLater,
+      startLater: threads.start,
+      folders,
       withHeads: profile !== "lenient",
     });
     return {
@@ -97,11 +98,11 @@ export function openIndexes({
   };
   return {
     of(root) {
-      if (isSearched(root)) return open(root.path, threads.start);
+      if (isSearched(root)) return open(root.path);
       // Each skill of a source has its own folder, so there is nothing to share.
       if (root.source) return undefined;
       const folder = dirname(root.path);
-      const index = shared.get(folder) ?? open(folder, () => undefined);
+      const index = shared.get(folder) ?? open(folder, installedIn(folder, roots));
       shared.set(folder, index);
       return { ...index, save: () => undefined };
     },
@@ -109,6 +110,13 @@ export function openIndexes({
       for (const index of shared.values()) index.save(undefined);
     },
   };
+}
+
+/** The names of the installed skills' folders there, in the order in which they are read. */
+function installedIn(folder: string, roots: readonly SkillRoot[]): readonly string[] {
+  return roots
+    .filter(({ path, locked }) => locked && dirname(path) === folder)
+    .map(({ path }) => basename(path));
 }
 
 /** Raise this when the meaning of an entry changes: what is read, how it is checked, how it is stored. */
@@ -151,6 +159,8 @@ interface IndexParts {
   readonly thread: SecondThread | undefined;
   /** For a root that turns out to be large when it is listed. */
   readonly startLater: RootThreads["start"];
+  /** What will be asked for, if nobody lists the root itself. */
+  readonly folders: readonly string[] | undefined;
   /** Whether a usual file's head is enough. */
   readonly withHeads: boolean;
   /** Takes the entries of the new index, piece by piece. */
@@ -170,11 +180,15 @@ interface OpenedIndex {
  */
 function openSkillIndex(
   root: string,
-  { old, write, thread, startLater, withHeads }: IndexParts,
+  { old, write, thread, startLater, folders: expected, withHeads }: IndexParts,
 ): OpenedIndex {
   const created = createNewIndex(old, write);
   const ahead = createAheadEntries(root);
   const again = createRefinding(root, old, thread);
+  const readAhead = (folders: readonly string[]): void => {
+    if (old.isEmpty) ahead.begin(thread ?? startLater(folders.length), { folders, withHeads });
+  };
+  if (expected) readAhead(expected);
   let skills = 0;
   let isPlain = true;
 
@@ -194,17 +208,14 @@ function openSkillIndex(
 
     listFolder(absolute, top) {
       const key = keyOf(absolute, "/");
-      const fetched = takeFetched(key, ahead.folder(key), created);
+      const fetched = takeFetched(key, ahead.folder(key), top, created);
       if (fetched) return note(key, fetched);
       // Stamped before it is listed: a change in between makes the stamp old, never the listing.
       const stats = statSync(absolute, { bigint: true });
       const known = old.isEmpty ? undefined : findSame(old, created, key, stats, unpackListing);
       const listing = known ?? readFolderListing(absolute, top);
       if (known === undefined) created.add(key, stampOf(stats), packListing(listing));
-      if (top && old.isEmpty) {
-        const { folders } = listing;
-        ahead.begin(thread ?? startLater(folders.length), { folders, withHeads });
-      }
+      if (top && expected === undefined) readAhead(listing.folders);
       return note(key, listing);
     },
 
@@ -232,13 +243,16 @@ function openSkillIndex(
 function takeFetched(
   key: string,
   given: FetchedFolder | undefined,
+  top: boolean,
   created: NewIndex,
 ): ListedFolder | undefined {
   if (given === undefined) return undefined;
   // Nearly all are plain, and a number needs no parser.
   const entries = Number(given.listing);
   const listing = unpackListing(entries > 0 ? entries : parseOrUndefined(given.listing));
-  if (listing !== undefined) created.add(key, given.stamp, given.listing);
+  // It lists no flat files, which an installed skill without a skill file may have.
+  if (listing === undefined || (top && listing.skillFiles.length === 0)) return undefined;
+  created.add(key, given.stamp, given.listing);
   return listing;
 }
 

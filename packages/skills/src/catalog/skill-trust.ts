@@ -10,6 +10,7 @@ import type { Result } from "@metier/base/result";
 import { forReader } from "@metier/base/text";
 import type { Config } from "../config/config.ts";
 import type { RemoteOrigin, Skill, TrustDecision } from "../skill/skill.ts";
+import type { RealPathOf } from "../sources/search.ts";
 import { isSkillFileName } from "../sources/skill-files.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
 import { type ContentIdentity, identifyContent, identifyFolder } from "../trust/content-identity.ts";
@@ -36,6 +37,7 @@ export interface TrustInputs {
   readonly config: Config;
   readonly grants: Grants;
   readonly embedding: Embedding;
+  readonly realPathOf?: RealPathOf | undefined;
 }
 
 /** The subject of the question. */
@@ -55,10 +57,10 @@ interface TrustFacts {
 
 function gatherTrustFacts(
   roots: readonly SkillRoot[],
-  { config, grants, embedding }: TrustInputs,
+  { config, grants, embedding, realPathOf = realPathOr }: TrustInputs,
 ): TrustFacts {
   const trusted = resolveTrustedPaths(config.skills.trustedPaths);
-  const trustRoots = new Map(roots.map((root) => [root, trustRoot(root)]));
+  const trustRoots = new Map(roots.map((root) => [root, trustRoot(root, realPathOf)]));
   const known = {
     knownRoots: [...trustRoots.values()],
     embedding,
@@ -66,7 +68,7 @@ function gatherTrustFacts(
     trustedPaths: trusted.paths,
   };
   const ofRoot = (root: SkillRoot): TrustInput => {
-    const trust = trustRoots.get(root) ?? trustRoot(root);
+    const trust = trustRoots.get(root) ?? trustRoot(root, realPathOf);
     // Where a source's files were put says nothing about them.
     const paths = root.source ? { folderGrants: [], trustedPaths: [], source: root.source.source } : {};
     return { ...known, ...paths, name: "", scope: root.scope, root: trust, realPath: trust.realPath };
@@ -227,10 +229,10 @@ const UNKNOWN_ROOT: TrustDecision = {
 };
 
 /** For a root that is a skill file in a folder, the folder: that is the skill. */
-function trustRoot({ kind, path, grantFolder }: SkillRoot): TrustRoot {
+function trustRoot({ kind, path, grantFolder }: SkillRoot, realPathOf: RealPathOf): TrustRoot {
   const place = isSkillFileName(basename(path)) ? dirname(path) : path;
-  const realPath = realPathOr(place);
-  const folder = grantFolder === place ? realPath : realPathOr(grantFolder);
+  const realPath = realPathOf(place);
+  const folder = realPathOf(grantFolder);
   return { kind, realPath, grantFolder: folder, isLink: realPath !== place };
 }
 

@@ -102,7 +102,7 @@ export function searchOptions(
 ): [root: SkillRoot, options: SearchOptions] {
   return [
     { scope: "custom", kind: "foreign", path, rank: 0, explicit: true, grantFolder: path },
-    { knownRoots: paths, nested: true },
+    { knownRoots: new Set(paths), nested: true },
   ];
 }
 

@@ -47,7 +47,7 @@ export function* searchSteps(
   root: SkillRoot,
   options: SearchOptions,
 ): Generator<readonly FoundCandidate[], SearchedRoot, undefined> {
-  const search = newSearch(realPathOr(root.path), options);
+  const search = newSearch(root.path, options);
   const { found, diagnostics } = search;
   // For an installed skill only the result counts: other content of its folder is left out.
   const isOwn = root.locked !== undefined || root.source !== undefined;
@@ -242,7 +242,7 @@ function followLink(search: Search, parent: Folder, name: string): boolean {
   const isSkill = isSkillFileName(name) || (parent.depth === 0 && formOfFile(name) !== undefined);
   if (!target.isDirectory() && !target.isFile() && isSkill) search.report(path, FINDINGS.specialFile(path));
   if (!target.isDirectory() && !(target.isFile() && isSkill)) return false;
-  const real = realPathOr(path);
+  const real = search.realPathOf(path);
   if (!search.isKnown(real)) {
     search.report(path, FINDINGS.escape(path, real));
     return false;

@@ -3,9 +3,9 @@
  * one file for consistency.
  */
 
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Diagnostic, DiagnosticCode, Severity } from "@metier/base/diagnostic";
-import { isInside } from "@metier/base/places";
+import { isInside, realPathOr } from "@metier/base/places";
 import { forReader } from "@metier/base/text";
 import type { SkillCandidate } from "../skill/skill.ts";
 import { isSkillFileName, type ListFolder, readFolderListing } from "./skill-files.ts";
@@ -18,9 +18,14 @@ export interface FoundCandidate {
 
 export type RootOutcome = "searched" | "missing" | "not-a-directory" | "unreadable" | "link-escapes";
 
+/** The real path, or the path itself if it doesn't exist. */
+export type RealPathOf = (path: string) => string;
+
 export interface SearchOptions {
   /** Real paths of the roots in use: a link may lead only into one of them. */
-  readonly knownRoots: readonly string[];
+  readonly knownRoots: ReadonlySet<string>;
+  /** Default: asks the disk each time. */
+  readonly realPathOf?: RealPathOf | undefined;
   /** Whether a skill inside another is a separate skill. */
   readonly nested: boolean;
   readonly limits?: SearchLimits;
@@ -34,6 +39,7 @@ export interface Search {
   readonly nested: boolean;
   readonly limits: SearchLimits;
   readonly listFolder: ListFolder;
+  readonly realPathOf: RealPathOf;
   readonly refind: () => readonly string[] | undefined;
   readonly found: FoundCandidate[];
   readonly diagnostics: Diagnostic[];
@@ -46,10 +52,10 @@ export interface Search {
   report(path: string, finding: Finding, once?: string): void;
 }
 
-export function newSearch(realRoot: string, options: SearchOptions): Search {
+export function newSearch(path: string, options: SearchOptions): Search {
   const { nested, limits = SEARCH_LIMITS, listFolder = readFolderListing } = options;
-  const { refind = () => undefined } = options;
-  const knownRoots = [...options.knownRoots, realRoot];
+  const { refind = () => undefined, realPathOf = realPathOr, knownRoots } = options;
+  const realRoot = realPathOf(path);
   const diagnostics: Diagnostic[] = [];
   const said = new Set<string>();
   return {
@@ -57,12 +63,13 @@ export function newSearch(realRoot: string, options: SearchOptions): Search {
     nested,
     limits,
     listFolder,
+    realPathOf,
     refind,
     found: [],
     diagnostics,
     linked: new Set(),
     used: { places: 0, all: 0 },
-    isKnown: (path) => knownRoots.some((root) => isInside(path, root)),
+    isKnown: (path) => isInside(path, realRoot) || isBelowOne(path, knownRoots),
     report(path, [code, severity, message, hint], once) {
       if (once !== undefined && said.has(once)) return;
       if (once !== undefined) said.add(once);
@@ -71,6 +78,12 @@ export function newSearch(realRoot: string, options: SearchOptions): Search {
       diagnostics.push({ code, severity, path, ...line, message, hint });
     },
   };
+}
+
+/** Asks for each folder above the path instead of comparing it with each root: installed skills are roots, too. */
+function isBelowOne(path: string, roots: ReadonlySet<string>): boolean {
+  const above = dirname(path);
+  return roots.has(path) || (above !== path && isBelowOne(above, roots));
 }
 
 /** The limits of a search for skills. Reaching one is a diagnostic. */

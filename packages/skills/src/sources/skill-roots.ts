@@ -14,6 +14,7 @@ import type { LockedSkill, RemoteOrigin, SourceOrigin } from "../skill/skill.ts"
 import type { Scope } from "../skill/skill-name.ts";
 import type { RootKind } from "../trust/decide-trust.ts";
 import type { InstalledFolder } from "./installed-skills.ts";
+import type { RealPathOf } from "./search.ts";
 
 /** A path that is searched for skills. */
 export interface SkillRoot {
@@ -52,6 +53,7 @@ interface RootInputs {
   readonly integrationFolders: readonly string[];
   /** What the locks record. */
   readonly installed?: readonly InstalledFolder[] | undefined;
+  readonly realPathOf?: RealPathOf | undefined;
 }
 
 interface SkillRoots {
@@ -98,7 +100,10 @@ export function defaultRoots(inputs: RootInputs): SkillRoots {
     ...ofProject.filter(({ path }) => isOwnFolder(path)),
   ];
   const foreign = ofProject.map(({ path }) => path).filter((path) => !isOwnFolder(path));
-  return { roots: withoutRepeats(roots), diagnostics: [...project.foreign, ...foreign].map(reportForeign) };
+  return {
+    roots: withoutRepeats(roots, inputs.realPathOf),
+    diagnostics: [...project.foreign, ...foreign].map(reportForeign),
+  };
 }
 
 /** The nearest folder wins, whichever of its directories contains the skill. */
@@ -129,13 +134,16 @@ const KIND_ORDER: Record<RootKind, number> = { own: 0, vouched: 1, foreign: 2 };
  * A folder is searched once. Your own comes first, so that a project cannot take over your folder by linking to it;
  * then where it counts most.
  */
-function withoutRepeats(roots: readonly SkillRoot[]): readonly SkillRoot[] {
+function withoutRepeats(
+  roots: readonly SkillRoot[],
+  realPathOf: RealPathOf = realPathOr,
+): readonly SkillRoot[] {
   const seen = new Set<string>();
   return roots
     .toSorted((a, b) => KIND_ORDER[a.kind] - KIND_ORDER[b.kind] || b.rank - a.rank)
     .filter(({ path, locked }) => {
       // Two locks may have two names for one folder.
-      const key = `${realPathOr(path)}\0${locked ? (locked.alias ?? locked.name) : ""}`;
+      const key = `${realPathOf(path)}\0${locked ? (locked.alias ?? locked.name) : ""}`;
       if (seen.has(key)) return false;
       seen.add(key);
       return true;

@@ -65,7 +65,7 @@ function readWith(
     startThread,
     atLeast: { skills: 1, folders: 10 },
   });
-  return readRoot(root, { profile, nested, knownRoots: [], index: indexes.of(root) });
+  return readRoot(root, { profile, nested, knownRoots: new Set(), index: indexes.of(root) });
 }
 
 /** A thread that was asked for, with the names of what it was then asked to do. */

@@ -192,7 +192,7 @@ function moveAside(path: string, name: string): void {
 /** The root and what is asked of it, as a list asks; with an index only where `indexes` are given. */
 async function list(ground: Ground, nested: boolean, indexes?: ReturnType<typeof openIndexes>) {
   const root = rootOf(ground);
-  const knownRoots = [ground.root, ground.known];
+  const knownRoots = new Set([ground.root, ground.known]);
   const content = await readRoot(root, { profile: "standard", nested, knownRoots, index: indexes?.of(root) });
   return JSON.parse(JSON.stringify(content)) as unknown;
 }

@@ -15,7 +15,7 @@ function root(path: string, more: Partial<SkillRoot> = {}): SkillRoot {
 
 async function scan(path: string, more: Partial<SkillRoot> = {}, limits?: SearchLimits) {
   const result = await searchRoot(root(path, more), {
-    knownRoots: [],
+    knownRoots: new Set(),
     nested: false,
     ...(limits && { limits }),
   });
@@ -79,7 +79,7 @@ describe("what is found", () => {
     const folder = temporaryFolder();
     writeTree(folder, { "a/SKILL.md": SKILL, "a/deep/er/SKILL.md": SKILL });
     expect(await scan(folder)).toMatchObject({ files: ["a/SKILL.md"], codes: ["scan.nested-skill"] });
-    const nested = await searchRoot(root(folder), { knownRoots: [], nested: true });
+    const nested = await searchRoot(root(folder), { knownRoots: new Set(), nested: true });
     expect(nested.found).toHaveLength(2);
     expect(nested.diagnostics).toEqual([]);
   });
@@ -237,8 +237,19 @@ describe("links", () => {
     const other = temporaryFolder();
     writeTree(other, { "a/SKILL.md": SKILL });
     symlinkSync(join(other, "a"), join(folder, "a"));
-    const result = await searchRoot(root(folder), { knownRoots: [other], nested: false });
+    const result = await searchRoot(root(folder), { knownRoots: new Set([other]), nested: false });
     expect(result.found[0]?.realFile).toBe(join(other, "a", "SKILL.md"));
+  });
+
+  test("a link deep into a known root is followed, one into a folder whose name only starts like it is not", async () => {
+    const [folder, near] = [temporaryFolder(), temporaryFolder()];
+    const known = join(near, "known");
+    writeTree(near, { "known/a/b/c/SKILL.md": SKILL, "known-not/d/SKILL.md": SKILL });
+    symlinkSync(join(known, "a/b/c"), join(folder, "c"));
+    symlinkSync(join(near, "known-not/d"), join(folder, "d"));
+    const result = await searchRoot(root(folder), { knownRoots: new Set([known]), nested: false });
+    expect(result.found.map(({ candidate }) => candidate.file)).toEqual([join(folder, "c", "SKILL.md")]);
+    expect(result.diagnostics).toMatchObject([{ code: "link.escapes", path: join(folder, "d") }]);
   });
 
   test("a skill file that is itself a link out of the root is refused", async () => {

@@ -134,8 +134,14 @@ type Table = Readonly<Record<string, unknown>>;
 /** Tables down to `[skills.gog.capability-provider]` are sections; anything deeper is inline. */
 const SECTION_LEVELS = 4;
 
-async function editToml(text: string, changes: readonly DocumentChange[]): Promise<string> {
+/** Before it is needed, for a program that has time now. */
+export async function loadTomlEditor() {
   const { parse, patch } = await import("@decimalturn/toml-patch");
+  return { parse, patch };
+}
+
+async function editToml(text: string, changes: readonly DocumentChange[]): Promise<string> {
+  const { parse, patch } = await loadTomlEditor();
   const plain = /[^\r]\n/.test(text) ? text.replaceAll("\r\n", "\n") : text;
   const source = openTables(plain, parse(plain), changes);
   const values = parse(source);
