@@ -38,7 +38,9 @@ export async function openGitRemote(
   const opened = await openGitNetwork(url, context);
   if (!opened.ok) return opened;
   const { value: network } = opened;
-  const credentials = network.protocols.startsWith("http") ? await readCredentials(git) : [];
+  // Git shows credentials only to a server that asks for them, so they are read only then.
+  const mayNeedCredentials = network.protocols.startsWith("http");
+  let credentials: GitReach["credentials"] | undefined = mayNeedCredentials ? undefined : [];
   const explain = async (outcome: GitOutcome): Promise<GitAnswer> => {
     if (outcome.ended === "exited" && outcome.exitCode === 0) return done(outcome.stdout);
     const why = outcome.ended === "exited" ? await network.whyRefused() : undefined;
@@ -46,12 +48,19 @@ export async function openGitRemote(
     const hint = "Metier follows redirects only to public hosts.";
     return faulty("source.refused", `${showPath(url)} redirects to a refused address: ${why}`, hint);
   };
+  const askOnce = async (args: readonly string[], options: GitOptions | undefined): Promise<GitAnswer> => {
+    const running = git({ ...options, args, reach: { ...network, credentials: credentials ?? [] } });
+    context.onWaiting?.();
+    return explain(await running);
+  };
   return done({
     url,
     async ask(args, options) {
-      const running = git({ ...options, args, reach: { ...network, credentials } });
-      context.onWaiting?.();
-      return explain(await running);
+      const answer = await askOnce(args, options);
+      const isRefused = !answer.ok && answer.refusal.code === "source.unauthorized";
+      if (!isRefused || credentials !== undefined) return answer;
+      credentials = await readCredentials(git);
+      return credentials.length > 0 ? askOnce(args, options) : answer;
     },
     read: async (args, options) => explain(await git({ ...options, args })),
     close: network.close,

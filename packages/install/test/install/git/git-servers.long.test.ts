@@ -318,6 +318,30 @@ test("a repository that requires a sign-in says so; a helper of the user's own c
   expect(existsSync(canary)).toBe(false);
 });
 
+test("the user's git config is read only for a server that asks for a sign-in", async () => {
+  const repository = createRepository({ "SKILL.md": skill("public") });
+  let isPrivate = false;
+  const { origin } = await startGitServer(dirname(repository.folder), {
+    spoil(_, response) {
+      if (isPrivate) response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end();
+      return isPrivate;
+    },
+  });
+  const folder = temporaryFolder();
+  const [calls, program] = [join(folder, "calls"), join(folder, "git")];
+  const real = createCommandFinder(process.env)("git");
+  writeFileSync(program, `#!/bin/sh\necho "$*" >> ${calls}\nexec ${real} "$@"\n`);
+  chmodSync(program, 0o755);
+  const environment = { PATH: `${folder}:${process.env.PATH}`, HOME: folder };
+  const configCalls = (): number =>
+    readFileSync(calls, "utf8").split("config --null --get-regexp").length - 1;
+  await fetchedFrom(`${origin}/repo`, { environment });
+  expect(configCalls()).toBe(0);
+  isPrivate = true;
+  expect(await faultFrom(`${origin}/repo`, { environment })).toMatchObject({ code: "source.unauthorized" });
+  expect(configCalls()).toBe(1);
+});
+
 for (const [what, status, code] of [
   ["is not there", 404, "source.not_found"],
   ["is gone", 410, "source.not_found"],
