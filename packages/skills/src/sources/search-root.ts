@@ -47,7 +47,7 @@ export function* searchSteps(
   root: SkillRoot,
   options: SearchOptions,
 ): Generator<readonly FoundCandidate[], SearchedRoot, undefined> {
-  const search = newSearch(root.path, options);
+  const search = newSearch(root, options);
   const { found, diagnostics } = search;
   // For an installed skill only the result counts: other content of its folder is left out.
   const isOwn = root.locked !== undefined || root.source !== undefined;

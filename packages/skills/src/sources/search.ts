@@ -9,6 +9,7 @@ import { isInside, realPathOr } from "@metier/base/places";
 import { forReader } from "@metier/base/text";
 import type { SkillCandidate } from "../skill/skill.ts";
 import { isSkillFileName, type ListFolder, readFolderListing } from "./skill-files.ts";
+import type { SkillRoot } from "./skill-roots.ts";
 
 export interface FoundCandidate {
   readonly candidate: SkillCandidate;
@@ -52,10 +53,11 @@ export interface Search {
   report(path: string, finding: Finding, once?: string): void;
 }
 
-export function newSearch(path: string, options: SearchOptions): Search {
+export function newSearch({ path, locked }: SkillRoot, options: SearchOptions): Search {
   const { nested, limits = SEARCH_LIMITS, listFolder = readFolderListing } = options;
   const { refind = () => undefined, realPathOf = realPathOr, knownRoots } = options;
-  const realRoot = realPathOf(path);
+  // Whoever may write to a project may make a link of its folder at any time.
+  const realRoot = locked ? realPathOf(path) : realPathOr(path);
   const diagnostics: Diagnostic[] = [];
   const said = new Set<string>();
   return {
