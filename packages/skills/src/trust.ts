@@ -71,6 +71,6 @@ export {
   resolveTrustedPaths,
   type SkillGrant,
 } from "./trust/grants.ts";
-export type { SkillContent } from "./trust/list-content.ts";
+export { IDENTITY_LIMITS, type SkillContent } from "./trust/list-content.ts";
 export { lowerTrust, type TrustedThing, trustAllows } from "./trust/trust-policy.ts";
 export { listTrustQuestions, type ProjectConfigFile, type TrustQuestion } from "./trust/trust-question.ts";

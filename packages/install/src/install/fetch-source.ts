@@ -45,8 +45,8 @@ export async function openSource(
   { link, skills: asked }: Pick<InstallRequest, "link" | "skills"> = {},
 ): Promise<Result<OpenedSource, InstallFault>> {
   const wanted = asked?.every(isSkillName) ? asked : undefined;
-  const { parts, onFound } = fetching;
-  const ahead = readSkillsAhead(parts.profile);
+  const { parts, quarantine, onFound } = fetching;
+  const ahead = readSkillsAhead(parts.profile, quarantine.filesIn);
   const onWhole = (directory: string): void => {
     onFound?.(directory);
     ahead.begin(directory);
@@ -198,6 +198,8 @@ export interface Quarantine {
   makeFolder(): string;
   /** Makes this many files, folders or links in it: many on a thread, which all share. */
   makerOf(entries: number): TreeMaker;
+  /** As a maker knows it. */
+  readonly filesIn: TreeMaker["filesIn"];
   /** Removes everything in it; if the system refuses, a later installation does. */
   close(): Promise<void>;
 }
@@ -236,6 +238,7 @@ export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
       if (maker === MAKE_HERE) maker = openTreeMaker(entries);
       return maker;
     },
+    filesIn: (path) => maker.filesIn(path),
     async close() {
       if (maker !== MAKE_HERE) await maker.close();
       tryToRemove(folder);

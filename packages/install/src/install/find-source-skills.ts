@@ -6,6 +6,7 @@ import { basename, join, relative, sep } from "node:path";
 import { type Diagnostic, hasErrors } from "@metier/base/diagnostic";
 import { readBounded } from "@metier/base/files";
 import { isInside, realPathOr } from "@metier/base/places";
+import { done, type Result } from "@metier/base/result";
 import { compareText } from "@metier/base/text";
 import {
   candidateForFile,
@@ -19,10 +20,11 @@ import {
   type SkillManifest,
   searchRoot,
 } from "@metier/skills";
-import { type IdentifiedFile, identifyContent } from "@metier/skills/trust";
+import { digestFiles, type IdentifiedFile, identifyContent } from "@metier/skills/trust";
 import type { FetchedSource, Fetching } from "./fetch-source.ts";
 import { findPluginSkills } from "./plugin-skills.ts";
 import { checkTree } from "./source-limits.ts";
+import type { TreeMaker } from "./tree-maker.ts";
 
 /** A skill found in a source, valid or not. */
 export interface SourceSkill {
@@ -64,13 +66,14 @@ interface SkillsAhead {
   of(candidate: SkillCandidate): Promise<ReadSkillFolder> | undefined;
 }
 
-export function readSkillsAhead(profile: Profile): SkillsAhead {
+/** `filesIn`: what is known of a folder from writing it. */
+export function readSkillsAhead(profile: Profile, filesIn: TreeMaker["filesIn"]): SkillsAhead {
   const begun = new Map<string, Promise<ReadSkillFolder>>();
   const keyOf = ({ file, defaultName }: SkillCandidate): string => `${defaultName}\0${file}`;
   return {
     begin(directory) {
       const candidate = candidateForFile(join(directory, "SKILL.md"), "directory");
-      const reading = readFolder(candidate, profile);
+      const reading = readFolder(candidate, profile, filesIn(directory));
       reading.catch(() => undefined); // Whoever asks for it gets it.
       begun.set(keyOf(candidate), reading);
     },
@@ -134,13 +137,20 @@ function searchPlace(real: string, path: string): ReturnType<typeof searchRoot> 
 
 interface ReadSkillFolder {
   readonly checked: Awaited<ReturnType<typeof readSkill>>["checked"];
-  readonly identified: ReturnType<typeof identifyContent>;
+  readonly identified: Result<Pick<SourceSkill, "digest" | "files">, Diagnostic>;
 }
 
-async function readFolder(candidate: SkillCandidate, profile: Profile): Promise<ReadSkillFolder> {
+async function readFolder(
+  candidate: SkillCandidate,
+  profile: Profile,
+  known?: readonly IdentifiedFile[],
+): Promise<ReadSkillFolder> {
   const { checked } = await readSkill(candidate, profile, inspectSkill);
   const { file, directory } = candidate;
-  return { checked, identified: identifyContent({ form: "directory", location: file, directory }) };
+  const identified = known
+    ? done({ digest: digestFiles(known), files: known })
+    : identifyContent({ form: "directory", location: file, directory });
+  return { checked, identified };
 }
 
 function describeSkill(

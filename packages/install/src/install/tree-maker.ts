@@ -5,6 +5,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { findThreadProgram } from "@metier/base/files";
+import type { IdentifiedFile } from "@metier/skills/trust";
+import { rememberWritten } from "./written-files.ts";
 
 /** Makes one after the other. Paths are absolute, and a folder comes before what is in it. */
 export interface TreeMaker {
@@ -15,6 +17,11 @@ export interface TreeMaker {
   makeLink(path: string, target: string): void;
   /** Called when everything so far is there; never after a failure. */
   whenMade(use: () => void): void;
+  /**
+   * The files in a folder that has nothing but what was made here, and all of it is there. `undefined`: only reading it
+   * shows them.
+   */
+  filesIn(folder: string): readonly IdentifiedFile[] | undefined;
   /** Everything is there. Rejects with what the system said about the first that could not be made. */
   finish(): Promise<void>;
   /** Nothing more is made. Call it in any case. */
@@ -37,10 +44,16 @@ export interface MakeBatch {
 
 /** What it answers: how many batches it has made, or why it stopped. */
 export type MakeAnswer =
-  | { readonly made: number }
+  | {
+      readonly made: number;
+      /** Whether each file can be executed or not, as it should. Some file systems have no such bit. */
+      readonly isAsTold: boolean;
+    }
   | { readonly fault: { readonly message: string; readonly code: string | undefined } };
 
 const FOLDER_MODE = 0o755;
+/** For anyone, as in a content identity. */
+const EXECUTABLE = 0o111;
 /** Fewer entries are made before a thread has started. */
 export const WORTH_A_THREAD: number = 64;
 /** What goes to the thread together. */
@@ -57,6 +70,7 @@ export const MAKE_HERE: TreeMaker = {
   writeFile: (path, bytes, mode) => writeFileSync(path, bytes, { flag: "wx", mode }),
   makeLink: (path, target) => symlinkSync(target, path, "dir"),
   whenMade: (use) => use(),
+  filesIn: () => undefined,
   finish: async () => undefined,
   close: async () => undefined,
 };
@@ -73,8 +87,10 @@ function startThread(): TreeMaker | undefined {
 
 function followThread(worker: Worker): TreeMaker {
   const batches = createBatches((batch) => worker.postMessage(batch, [batch.bytes.buffer]));
+  const written = rememberWritten();
   let made = 0;
   let hasFailed = false;
+  let isAsTold = true;
   const waiting: { readonly batches: number; use(): void }[] = [];
   const stop = new Promise<never>((_, reject) => {
     const fail = (why: unknown): void => {
@@ -86,6 +102,7 @@ function followThread(worker: Worker): TreeMaker {
     worker.on("message", (answer: MakeAnswer) => {
       if ("fault" in answer) return fail(Object.assign(new Error(answer.fault.message), answer.fault));
       made = answer.made;
+      isAsTold &&= answer.isAsTold;
       while (waiting[0] && waiting[0].batches <= made) waiting.shift()?.use();
     });
   });
@@ -97,10 +114,20 @@ function followThread(worker: Worker): TreeMaker {
     else waiting.push({ batches: sent, use });
   };
   return {
-    makeFolder: (path) => batches.add({ path, mode: FOLDER_MODE }),
-    writeFile: (path, bytes, mode) => batches.add({ path, mode, size: bytes.length }, bytes),
-    makeLink: (path, target) => batches.add({ path, target }),
+    makeFolder(path) {
+      batches.add({ path, mode: FOLDER_MODE });
+      written.addFolder(path);
+    },
+    writeFile(path, bytes, mode) {
+      batches.add({ path, mode, size: bytes.length }, bytes);
+      written.addFile(path, bytes, (mode & EXECUTABLE) !== 0);
+    },
+    makeLink(path, target) {
+      batches.add({ path, target });
+      written.addLink(path);
+    },
     whenMade,
+    filesIn: (folder) => (isAsTold ? written.in(folder) : undefined),
     finish: () => Promise.race([stop, new Promise<void>(whenMade)]),
     close: async () => void (await worker.terminate()),
   };

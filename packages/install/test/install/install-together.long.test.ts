@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createInstallWorld, resultOf, skillFiles } from "../../../../test/support/installing.ts";
@@ -67,6 +67,33 @@ test("the files of skills that were installed together are remembered together, 
   writeFileSync(join(lists, list), "{}");
   expect(await changes()).toEqual([[{ path: ".", change: "changed" }], [{ path: ".", change: "changed" }]]);
 });
+
+test.each([
+  ["changed", (file: string) => writeFileSync(file, "echo other\n")],
+  ["made executable", (file: string) => chmodSync(file, 0o755)],
+  ["removed", (file: string) => rmSync(file)],
+  ["added", (file: string) => writeFileSync(`${file}.more`, "echo more\n")],
+])(
+  "a file of one of many skills that is %s before they are in the store keeps all of them out",
+  async (_, change) => {
+    const world = createInstallWorld();
+    const repository = world.repository(MANY);
+    const metier = await world.metier();
+    const outcome = await metier.install({
+      source: repository.url,
+      skills: ["*"],
+      yes: true,
+      onReview() {
+        const files = readdirSync(world.places.quarantine, { recursive: true, encoding: "utf8" });
+        const file = files.find((path) => path.endsWith("skill-07/run.sh"));
+        change(join(world.places.quarantine, file ?? "none"));
+      },
+    });
+    expect(outcome).toMatchObject({ ok: false, fault: { code: "install.changed" } });
+    expect(existsSync(world.places.lockFile)).toBe(false);
+    expect(metier.catalog.get("skill-06")).toBeUndefined();
+  },
+);
 
 test("a branch that is no longer the main one is not what is fetched ahead", async () => {
   const world = createInstallWorld();

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { identifyFolder } from "@metier/skills/trust";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
 import { openTreeMaker, type TreeMaker } from "../../src/install/tree-maker.ts";
@@ -75,4 +76,58 @@ test("a thread that was closed makes nothing more, and nobody waits for it", asy
   await maker.close();
   maker.makeFolder(join(temporaryFolder(), "a"));
   await expect(maker.finish()).rejects.toThrow("The thread that writes files ended.");
+});
+
+describe("what a thread has made in a folder", () => {
+  const MANY = 1000;
+
+  test("is known without reading it, as its content identity says", async () => {
+    const root = temporaryFolder();
+    const maker = open(MANY);
+    const folder = join(root, "skill");
+    for (const path of ["", "b", "b/c", "B", "empty"]) maker.makeFolder(join(folder, path));
+    const files = ["SKILL.md", "b/x.sh", "b/c/y", "B/x", "b.md", "a b", ".hidden"];
+    for (const [index, path] of files.entries())
+      maker.writeFile(join(folder, path), Buffer.from("text".repeat(index)), index === 1 ? 0o755 : 0o644);
+    await maker.finish();
+    const read = identifyFolder(folder);
+    if (!read.ok) expect.unreachable(read.refusal.message);
+    const withoutStamps = read.value.files.map(({ stamp: _, ...file }) => file);
+    expect(maker.filesIn(folder)).toEqual(withoutStamps);
+    expect(maker.filesIn(join(folder, "b"))?.map(({ path }) => path)).toEqual(["c/y", "x.sh"]);
+  });
+
+  test("is not known with a link, with a name that a file system may store differently, or of another folder", async () => {
+    const root = temporaryFolder();
+    const maker = open(MANY);
+    for (const name of ["linked", "linked/below", "named", "plain"]) maker.makeFolder(join(root, name));
+    maker.makeLink(join(root, "linked/below/link"), "..");
+    maker.writeFile(join(root, "named/caf\u00e9"), Buffer.from("text"), 0o644);
+    await maker.finish();
+    expect(maker.filesIn(join(root, "linked"))).toBeUndefined();
+    expect(maker.filesIn(join(root, "named"))).toBeUndefined();
+    expect(maker.filesIn(join(root, "other"))).toBeUndefined();
+    expect(maker.filesIn(root)).toBeUndefined();
+    expect(maker.filesIn(join(root, "plain"))).toEqual([]);
+  });
+
+  test("is not known where files cannot be made executable", async () => {
+    const root = temporaryFolder();
+    const maker = open(MANY);
+    maker.makeFolder(join(root, "skill"));
+    await maker.finish();
+    const before = process.umask(0o111);
+    onTestFinished(() => void process.umask(before));
+    maker.writeFile(join(root, "skill/run.sh"), Buffer.from("text"), 0o755);
+    await maker.finish();
+    expect(statSync(join(root, "skill/run.sh")).mode & 0o111).toBe(0);
+    expect(maker.filesIn(join(root, "skill"))).toBeUndefined();
+  });
+
+  test("is not known if this thread makes it", () => {
+    const root = temporaryFolder();
+    const maker = open(1);
+    maker.makeFolder(join(root, "skill"));
+    expect(maker.filesIn(join(root, "skill"))).toBeUndefined();
+  });
 });

@@ -1,0 +1,61 @@
+/**
+ * What was written into folders, so that the content of one is known without reading it again. The store reads it when the
+ * folder comes in, and refuses anything else.
+ */
+import { dirname, sep } from "node:path";
+import { digestBytes } from "@metier/base/digest";
+import { IDENTITY_LIMITS, type IdentifiedFile } from "@metier/skills/trust";
+
+export interface WrittenFiles {
+  addFolder(path: string): void;
+  addFile(path: string, bytes: Uint8Array, executable: boolean): void;
+  /** What the folder has is then no longer known. */
+  addLink(path: string): void;
+  /** The folder's files, as its content identity has them. `undefined`: only reading it shows that. */
+  in(folder: string): readonly IdentifiedFile[] | undefined;
+}
+
+interface WrittenFolder {
+  hasLink: boolean;
+  readonly folders: string[];
+  readonly files: { readonly path: string; readonly about: Omit<IdentifiedFile, "path"> }[];
+}
+
+/** Some file systems store other names in another form. */
+const KEPT_AS_WRITTEN = /^[ -~]*$/;
+
+export function rememberWritten(): WrittenFiles {
+  const all = new Map<string, WrittenFolder>();
+  /** Collects its files; returns how many entries it has, or `Infinity` if that is not known. */
+  const collect = (folder: string, root: string, files: IdentifiedFile[]): number => {
+    const found = all.get(folder);
+    if (found === undefined || found.hasLink) return Number.POSITIVE_INFINITY;
+    for (const { path, about } of found.files) {
+      files.push({ path: path.slice(root.length + 1).replaceAll(sep, "/"), ...about });
+    }
+    const own = found.folders.length + found.files.length;
+    return found.folders.reduce((sum, one) => sum + collect(one, root, files), own);
+  };
+  return {
+    addFolder(path) {
+      all.set(path, { hasLink: false, folders: [], files: [] });
+      all.get(dirname(path))?.folders.push(path);
+    },
+    addFile(path, bytes, executable) {
+      const about = { kind: "file", size: bytes.length, executable, digest: digestBytes(bytes) } as const;
+      all.get(dirname(path))?.files.push({ path, about });
+    },
+    addLink(path) {
+      const folder = all.get(dirname(path));
+      if (folder) folder.hasLink = true;
+    },
+    in(folder) {
+      const files: IdentifiedFile[] = [];
+      const entries = collect(folder, folder, files);
+      const bytes = files.reduce((sum, { size }) => sum + size, 0);
+      const isWithin = entries <= IDENTITY_LIMITS.entries && bytes <= IDENTITY_LIMITS.bytes;
+      if (!isWithin || !files.every(({ path }) => KEPT_AS_WRITTEN.test(path))) return undefined;
+      return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+    },
+  };
+}
