@@ -6,7 +6,7 @@ import { dirname, sep } from "node:path";
 import { digestBytes } from "@metier/base/digest";
 import { IDENTITY_LIMITS, type IdentifiedFile } from "@metier/skills/trust";
 
-export interface WrittenFiles {
+interface WrittenFiles {
   addFolder(path: string): void;
   addFile(path: string, bytes: Uint8Array, executable: boolean): void;
   /** What the folder has is then no longer known. */
