@@ -13,6 +13,8 @@ const CORE = "packages/cli/src/actions/list.ts";
 const RUN = "packages/run/src/run/invoke-skill.ts";
 /** Needs nothing from the core, and is what people run most often on its own. */
 const HELP = "packages/cli/src/output/help-text.ts";
+/** Of a run, it needs only what starts programs. */
+const INSTALL = "packages/install/";
 const ON_DEMAND = "on-demand";
 
 /**
@@ -57,7 +59,8 @@ function groupsOf({ inputs }) {
     const inside = path.slice(ROOT.length + 1);
     if (inside === HELP) return [];
     const needed = closureOf(inside, inputs);
-    const files = [...core, ...(light.some((file) => needed.has(file)) ? light : [])];
+    const isLikeRun = !inside.startsWith(INSTALL) && light.some((file) => needed.has(file));
+    const files = [...core, ...(isLikeRun ? light : [])];
     return inside.startsWith("packages/cli/")
       ? files
       : files.filter((file) => !file.startsWith("packages/cli/"));
