@@ -3,7 +3,16 @@
  * clone, the minimum cost of fetching. From this disk, and over HTTP on loopback.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -107,24 +116,25 @@ function measureWay(folder, url, skills, { count, most, seconds }) {
   const env = { PATH: process.env.PATH, HOME: home, NO_COLOR: "1", DISABLE_TELEMETRY: "1" };
   const surroundings = { cwd: project, env };
   const clone = join(folder, "clone");
+  const setAside = collector(mkdtempSync(join(folder, "used-")));
   const node = process.execPath;
   /** @type {Contestant[]} */
   const contestants = [
     {
       name: CLONE,
       command: ["git", "clone", "--quiet", "--depth", "1", url, clone],
-      before: () => rmSync(clone, { recursive: true, force: true }),
+      before: () => setAside([clone]),
     },
     {
       name: INSTALL,
       command: [node, METIER, "install", url, "--all", "--yes", "--agent", "claude-code"],
-      before: () => emptyHome(home),
+      before: () => setAside(contentOf(home)),
     },
   ];
   const peer = {
     name: PEER,
     command: [node, skills, "add", url, "--global", "--yes", "--skill", "*", "--agent", "claude-code"],
-    before: () => emptyHome(home),
+    before: () => setAside(contentOf(home)),
   };
   if (!IS_COMPARISON) contestants.push(peer);
   for (const contestant of contestants) checkInstalled(contestant, surroundings, count);
@@ -132,14 +142,27 @@ function measureWay(folder, url, skills, { count, most, seconds }) {
   return measureInTurns(contestants, surroundings, { most, seconds });
 }
 
+/**
+ * What the run before left is deleted at the very end: without a journal, `ext4` takes up to 30 times as long to create a file
+ * right after thousands were deleted, which would be measured instead.
+ *
+ * @param {string} used a folder
+ */
+function collector(used) {
+  let count = 0;
+  return (/** @type {readonly string[]} */ paths) => {
+    for (const path of paths) if (existsSync(path)) renameSync(path, join(used, String(++count)));
+  };
+}
+
 /** Everything but the compiled code. @param {string} home */
-function emptyHome(home) {
+function contentOf(home) {
   const cache = join(home, ".metier", "cache");
-  const kept = [home, join(home, ".metier"), cache].flatMap((folder) =>
+  const all = [home, join(home, ".metier"), cache].flatMap((folder) =>
     existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [],
   );
   const spared = new Set([join(home, ".metier"), cache, join(cache, "compile")]);
-  for (const path of kept) if (!spared.has(path)) rmSync(path, { recursive: true, force: true });
+  return all.filter((path) => !spared.has(path));
 }
 
 /**
