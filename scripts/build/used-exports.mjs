@@ -49,17 +49,12 @@ export function findUsedExports(sources) {
   /** @type {Set<string>} */
   const whole = new Set();
   for (const source of sources) {
-    const named = [...source.matchAll(NAMED)];
-    for (const [, list = "", name = ""] of named) {
+    const rest = source.replace(NAMED, (_all, /** @type {string} */ list, /** @type {string} */ name) => {
       const names = list.split(",").flatMap((part) => part.split(":")[0]?.trim() || []);
       used.set(name, new Set([...(used.get(name) ?? []), ...names]));
-    }
-    const packages = named.map(([, , name]) => name);
-    for (const [, name = ""] of source.matchAll(ON_DEMAND)) {
-      const index = packages.indexOf(name);
-      if (index === -1) whole.add(name);
-      else packages.splice(index, 1);
-    }
+      return "";
+    });
+    for (const [, name = ""] of rest.matchAll(ON_DEMAND)) whole.add(name);
   }
   return new Map([...used].filter(([name]) => !whole.has(name) && !name.startsWith("@metier/")));
 }

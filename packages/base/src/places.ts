@@ -111,6 +111,9 @@ function ancestors(start: string): readonly string[] {
 }
 
 /** The real path, or the path itself if it doesn't exist. */
+export type RealPathOf = (path: string) => string;
+
+/** Asks the disk each time. */
 export function realPathOr(path: string): string {
   try {
     return realpathSync.native(path);
@@ -120,7 +123,7 @@ export function realPathOr(path: string): string {
 }
 
 /** Resolves each path once: for one pass over many paths, after which they may have changed. */
-export function rememberRealPaths(): (path: string) => string {
+export function rememberRealPaths(): RealPathOf {
   const known = new Map<string, string>();
   return (path) => {
     const real = known.get(path) ?? realPathOr(path);

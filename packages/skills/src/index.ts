@@ -141,7 +141,6 @@ export {
 } from "./skill/skill-name.ts";
 export { findInstalled, type InstalledSkills, reportOutside } from "./sources/installed-skills.ts";
 export { openSources } from "./sources/read-sources.ts";
-export type { RealPathOf } from "./sources/search.ts";
 export { leavesProject, searchRoot } from "./sources/search-root.ts";
 export { openShelf } from "./sources/shelf.ts";
 export { candidateForFile, formOfFile, isSkillFileName } from "./sources/skill-files.ts";

@@ -16,7 +16,6 @@ interface WrittenFiles {
 }
 
 interface WrittenFolder {
-  hasLink: boolean;
   readonly folders: string[];
   readonly files: { readonly path: string; readonly about: Omit<IdentifiedFile, "path"> }[];
 }
@@ -29,7 +28,7 @@ export function rememberWritten(): WrittenFiles {
   /** Collects its files; returns how many entries it has, or `Infinity` if that is not known. */
   const collect = (folder: string, root: string, files: IdentifiedFile[]): number => {
     const found = all.get(folder);
-    if (found === undefined || found.hasLink) return Number.POSITIVE_INFINITY;
+    if (found === undefined) return Number.POSITIVE_INFINITY;
     for (const { path, about } of found.files) {
       files.push({ path: path.slice(root.length + 1).replaceAll(sep, "/"), ...about });
     }
@@ -38,17 +37,14 @@ export function rememberWritten(): WrittenFiles {
   };
   return {
     addFolder(path) {
-      all.set(path, { hasLink: false, folders: [], files: [] });
+      all.set(path, { folders: [], files: [] });
       all.get(dirname(path))?.folders.push(path);
     },
     addFile(path, bytes, executable) {
       const about = { kind: "file", size: bytes.length, executable, digest: digestBytes(bytes) } as const;
       all.get(dirname(path))?.files.push({ path, about });
     },
-    addLink(path) {
-      const folder = all.get(dirname(path));
-      if (folder) folder.hasLink = true;
-    },
+    addLink: (path) => void all.delete(dirname(path)),
     in(folder) {
       const files: IdentifiedFile[] = [];
       const entries = collect(folder, folder, files);

@@ -10,6 +10,7 @@ import {
   isInside,
   type Places,
   type ProjectFolders,
+  type RealPathOf,
   realPathOr,
   rememberRealPaths,
 } from "@metier/base/places";
@@ -23,7 +24,6 @@ import {
   type GivenSkill,
   type InstalledSkills,
   type Profile,
-  type RealPathOf,
   type RemoteSkills,
   type SkillRoot,
   scopeRank,

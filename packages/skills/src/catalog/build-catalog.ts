@@ -1,11 +1,10 @@
 /** Sources → parse → validate → trust → precedence → status: how a catalog is built, on one screen. */
 import { compareDiagnostics, type Diagnostic } from "@metier/base/diagnostic";
-import { rememberRealPaths } from "@metier/base/places";
+import { type RealPathOf, rememberRealPaths } from "@metier/base/places";
 import type { LoadedConfig } from "../config/config.ts";
 import { checkSkillTables } from "../config/skill-settings.ts";
 import type { Skill, SkillLocation } from "../skill/skill.ts";
 import type { InstalledSkills } from "../sources/installed-skills.ts";
-import type { RealPathOf } from "../sources/search.ts";
 import { leavesProject } from "../sources/search-root.ts";
 import type { RemoteSkills, SkillRoot } from "../sources/skill-roots.ts";
 import type { Embedding } from "../trust/decide-trust.ts";

@@ -6,13 +6,14 @@
 import { dirname } from "node:path";
 import { type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/diagnostic";
 import { type BoundedRead, decodeBytes, readBoundedBytes } from "@metier/base/files";
+import type { RealPathOf } from "@metier/base/places";
 import { forReader } from "@metier/base/text";
 import { once } from "@metier/base/turns";
 import { parseHead, parseSkill } from "../parse/parse-skill.ts";
 import { type SkillManifest, withAlias } from "../skill/manifest.ts";
 import type { BodyFacts, CheckedSkill, ParsedSkill, SkillCandidate } from "../skill/skill.ts";
 import { type InstalledSkills, mayHold, reportChanged } from "../sources/installed-skills.ts";
-import type { FoundCandidate, RealPathOf, RootOutcome } from "../sources/search.ts";
+import type { FoundCandidate, RootOutcome } from "../sources/search.ts";
 import { searchSteps } from "../sources/search-root.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
 import { stampOf } from "../trust/content-identity.ts";

@@ -5,12 +5,11 @@
 
 import { basename, dirname } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
-import { isInside, realPathOr } from "@metier/base/places";
+import { isInside, type RealPathOf, realPathOr } from "@metier/base/places";
 import type { Result } from "@metier/base/result";
 import { forReader } from "@metier/base/text";
 import type { Config } from "../config/config.ts";
 import type { RemoteOrigin, Skill, TrustDecision } from "../skill/skill.ts";
-import type { RealPathOf } from "../sources/search.ts";
 import { isSkillFileName } from "../sources/skill-files.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
 import { type ContentIdentity, identifyContent, identifyFolder } from "../trust/content-identity.ts";

@@ -5,7 +5,7 @@
 
 import { basename, dirname, join } from "node:path";
 import type { Diagnostic, DiagnosticCode, Severity } from "@metier/base/diagnostic";
-import { isInside, realPathOr } from "@metier/base/places";
+import { isInside, type RealPathOf, realPathOr } from "@metier/base/places";
 import { forReader } from "@metier/base/text";
 import type { SkillCandidate } from "../skill/skill.ts";
 import { isSkillFileName, type ListFolder, readFolderListing } from "./skill-files.ts";
@@ -18,9 +18,6 @@ export interface FoundCandidate {
 }
 
 export type RootOutcome = "searched" | "missing" | "not-a-directory" | "unreadable" | "link-escapes";
-
-/** The real path, or the path itself if it doesn't exist. */
-export type RealPathOf = (path: string) => string;
 
 export interface SearchOptions {
   /** Real paths of the roots in use: a link may lead only into one of them. */

@@ -6,7 +6,13 @@
 import { basename, isAbsolute, join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import type { Json } from "@metier/base/json";
-import { isOwnFolder, type Places, type ProjectFolders, realPathOr } from "@metier/base/places";
+import {
+  isOwnFolder,
+  type Places,
+  type ProjectFolders,
+  type RealPathOf,
+  realPathOr,
+} from "@metier/base/places";
 import { forReader } from "@metier/base/text";
 import { resolveLayout } from "../clients/clients.ts";
 import type { SkillsConfig } from "../config/config.ts";
@@ -14,7 +20,6 @@ import type { LockedSkill, RemoteOrigin, SourceOrigin } from "../skill/skill.ts"
 import type { Scope } from "../skill/skill-name.ts";
 import type { RootKind } from "../trust/decide-trust.ts";
 import type { InstalledFolder } from "./installed-skills.ts";
-import type { RealPathOf } from "./search.ts";
 
 /** A path that is searched for skills. */
 export interface SkillRoot {
