@@ -3,7 +3,7 @@
  * repository next to the tree, writes its files, and deletes the repository. Nothing is checked out or executed. A
  * local repository is read in place.
  */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { removeFolder } from "@metier/base/files";
 import { done, type Refused, type Result } from "@metier/base/result";
@@ -12,11 +12,12 @@ import type { GitAddress } from "../addresses/source-address.ts";
 import type { FetchContext, SourceFetch } from "../fetch-source.ts";
 import type { InstallFault, InstallFaultCode } from "../install-fault.ts";
 import { fetchInto, makeRepository } from "./fetch-into.ts";
-import { type GitObjects, openObjects, SHA1_LENGTH } from "./git-objects.ts";
+import { type GitObjects, openObjects, SHA1_LENGTH, withFound } from "./git-objects.ts";
 import { type GitAnswer, type GitRemote, openGitRemote } from "./git-remote.ts";
 import { findObjects, lendObjects } from "./lent-objects.ts";
 import { listTree, type TreeEntry } from "./list-tree.ts";
 import { type ResolvedRef, resolveRef } from "./resolve-ref.ts";
+import { type TreeAhead, writeTreeAhead } from "./tree-ahead.ts";
 import { writeTree } from "./write-tree.ts";
 
 export async function fetchGit(address: GitAddress, context: FetchContext): Promise<SourceFetch> {
@@ -43,7 +44,7 @@ async function fetchFrom(
     lendObjects(lent, repository.folder);
     repository.objects(); // Git starts in the meantime.
   }
-  const ahead = lent === undefined ? await fetchAhead(address, repository) : done(undefined);
+  const ahead = lent === undefined ? await fetchAhead(address, repository, context) : done(undefined);
   if (!ahead.ok) return ahead;
   const resolved = ahead.value ? done(ahead.value) : await resolveRef(address, remote, context);
   return resolved.ok ? fetchResolved(address, resolved.value, repository, context) : resolved;
@@ -58,23 +59,35 @@ interface HeldRepository {
   make(idLength: number): void;
   /** While it exists. */
   objects(): GitObjects;
+  /** It is new: what a fetch brings is used while it comes. */
+  writeAhead(into: string, context: FetchContext): TreeAhead;
+  /** What `writeAhead` made of it. */
+  ahead(): TreeAhead | undefined;
   remove(): Promise<void>;
 }
 
 function holdRepository(remote: GitRemote, folder: string): HeldRepository {
   let objects: GitObjects | undefined;
+  let ahead: TreeAhead | undefined;
+  const open = (): GitObjects => openObjects(remote, folder);
   return {
     remote,
     folder,
     isThere: () => existsSync(folder),
     make: (idLength) => makeRepository(folder, idLength),
     objects() {
-      objects ??= openObjects(remote, folder);
+      objects ??= ahead ? withFound(ahead.find, open) : open();
       return objects;
     },
+    writeAhead(into, context) {
+      ahead = writeTreeAhead(folder, into, context);
+      return ahead;
+    },
+    ahead: () => ahead,
     async remove() {
       await objects?.close();
-      objects = undefined;
+      ahead?.close();
+      [objects, ahead] = [undefined, undefined];
       removeFolder(folder);
     },
   };
@@ -96,13 +109,15 @@ const FINAL: ReadonlySet<InstallFaultCode> = new Set<InstallFaultCode>([
 async function fetchAhead(
   address: GitAddress,
   repository: HeldRepository,
+  context: FetchContext,
 ): Promise<Result<ResolvedRef | undefined, InstallFault>> {
   const { remote, folder } = repository;
   if (address.ref !== undefined || address.path !== "") return done(undefined);
   repository.make(SHA1_LENGTH);
-  const fetching = remote.ask([...fetchInto(folder), "--depth=1", "--", remote.url, "HEAD"]);
-  repository.objects(); // Git starts in the meantime.
-  const fetched = await fetching;
+  const ahead = repository.writeAhead(join(context.into, "ahead"), context);
+  const args = [...fetchInto(folder), "--depth=1", "--", remote.url, "HEAD"];
+  const fetched = await remote.ask(args, { onNews: ahead.look });
+  ahead.look();
   if (!fetched.ok) return FINAL.has(fetched.refusal.code) ? fetched : done(undefined);
   const commit = /^[0-9a-f]+(?=\t)/.exec(readFileSync(join(folder, "FETCH_HEAD"), "latin1"))?.[0];
   return done(commit === undefined ? undefined : { commit, path: "", listed: "HEAD" });
@@ -138,20 +153,20 @@ async function fetchResolved(
 ): Promise<SourceFetch> {
   const { commit, ref, path } = resolved;
   const { remote } = repository;
-  const folder = join(context.into, "tree");
   const held = await fetchObjects(resolved, repository);
   if (!held.ok) return held;
-  mkdirSync(folder);
-  const written = await writeTree(repository.objects(), remote.url, held.value, folder, context);
+  const into = join(context.into, "tree");
+  const started = repository.ahead()?.started();
+  const objects = repository.objects();
+  const written = await writeTree(objects, remote.url, held.value, into, context, started);
   if (!written.ok) return written;
   const { canonical } = moveGit(address, { ref, path });
   return done({
-    folder,
+    ...written.value,
     resolved: commit,
     ref,
     canonical,
     paths: path === "" ? undefined : [path],
-    diagnostics: written.value,
   });
 }
 

@@ -20,7 +20,7 @@ export type AskForObjects = (
   take: (content: Buffer, id: string) => void,
 ) => Promise<void>;
 
-type ObjectKind = "commit" | "tree" | "blob";
+export type ObjectKind = "commit" | "tree" | "blob";
 
 /** The objects of one repository, until closed. */
 export interface GitObjects {
@@ -44,6 +44,26 @@ export function openObjects(remote: GitRemote, folder: string): GitObjects {
       reader.close();
       await ended;
     },
+  };
+}
+
+/** The same, except that those that `find` has need no git, which `open` starts if there are others. */
+export function withFound(
+  find: (kind: ObjectKind, id: string) => Buffer | undefined,
+  open: () => GitObjects,
+): GitObjects {
+  let rest: GitObjects | undefined;
+  return {
+    async ask(kind, ids, maxBytes, take) {
+      const found = ids.map((id) => find(kind, id));
+      const isThere = found.every((content) => content !== undefined && content.length <= maxBytes);
+      if (!isThere) {
+        rest ??= open();
+        return rest.ask(kind, ids, maxBytes, take);
+      }
+      for (const [index, id] of ids.entries()) take(found[index] ?? Buffer.alloc(0), id);
+    },
+    close: async () => rest?.close(),
   };
 }
 

@@ -22,6 +22,8 @@ export interface GitCommand {
   readonly readsUserConfig?: true;
   /** Takes standard output as it arrives; then it is not kept. */
   onOutput?(chunk: Uint8Array): void;
+  /** Called when it tells about its progress. */
+  onNews?(): void;
   /** Besides the caller's own, for example if too much arrived. */
   readonly signal?: AbortSignal;
 }
@@ -95,6 +97,7 @@ async function runGit(
       if (stream === "stdout") return command.onOutput?.(chunk);
       const step = readProgress(chunk);
       if (step) onProgress?.(step);
+      command.onNews?.();
     },
   });
   silence.stop();

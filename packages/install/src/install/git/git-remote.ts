@@ -16,7 +16,7 @@ import { findGit, type GitCommand, type GitOutcome, type GitReach, readCredentia
 
 export type GitAnswer = Result<string, InstallFault>;
 
-type GitOptions = Pick<GitCommand, "stdin" | "onStdin" | "onOutput" | "signal">;
+type GitOptions = Pick<GitCommand, "stdin" | "onStdin" | "onOutput" | "onNews" | "signal">;
 
 export interface GitRemote {
   readonly url: string;

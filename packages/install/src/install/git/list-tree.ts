@@ -45,7 +45,7 @@ function tooMuch(): RefusedTree {
   return new RefusedTree("source.limited", "It has too many files to list.");
 }
 
-interface Child {
+export interface Child {
   readonly mode: number;
   readonly id: string;
   /** Latin-1 if it is not UTF-8. */
@@ -61,7 +61,7 @@ interface Trees {
 async function readTrees(ask: AskForObjects, commit: string): Promise<Trees> {
   let root = "";
   const asked = ask("commit", [commit], MAX_COMMIT_BYTES, (content) => {
-    root = /^tree ([0-9a-f]+)\n/.exec(content.toString("latin1", 0, MAX_TREE_LINE))?.[1] ?? "";
+    root = rootOf(content);
   });
   await asked.catch((thrown: unknown) => {
     if (!(thrown instanceof RefusedTree) || root !== "") throw thrown;
@@ -87,10 +87,16 @@ async function readTrees(ask: AskForObjects, commit: string): Promise<Trees> {
 }
 
 const MAX_TREE_LINE = 80;
+
+/** The tree of a commit; empty if it has none. */
+export function rootOf(commit: Buffer): string {
+  return /^tree ([0-9a-f]+)\n/.exec(commit.toString("latin1", 0, MAX_TREE_LINE))?.[1] ?? "";
+}
+
 const [SPACE, NUL] = [0x20, 0];
 
 /** Entries of mode, space, name, NUL and the bytes of an id. */
-function readTree(content: Buffer, id: string): readonly Child[] {
+export function readTree(content: Buffer, id: string): readonly Child[] {
   const idBytes = id.length / 2;
   const children: Child[] = [];
   for (let start = 0; start < content.length; ) {
@@ -117,7 +123,7 @@ const KIND_BITS = 0o170000;
 const [FOLDER, LINK, FILE] = [0o040000, 0o120000, 0o100000];
 const OWNER_EXECUTES = 0o100;
 
-function isFolder({ mode }: Child): boolean {
+export function isFolder({ mode }: Child): boolean {
   return (mode & KIND_BITS) === FOLDER;
 }
 
@@ -143,7 +149,7 @@ function flatten({ root, byId }: Trees): readonly ListedEntry[] {
   return entries;
 }
 
-function kindOf(mode: number): Pick<TreeEntry, "kind" | "executable"> {
+export function kindOf(mode: number): Pick<TreeEntry, "kind" | "executable"> {
   const bits = mode & KIND_BITS;
   const kind = bits === LINK ? "link" : bits === FILE ? "file" : "submodule";
   return { kind, executable: kind === "file" && (mode & OWNER_EXECUTES) !== 0 };

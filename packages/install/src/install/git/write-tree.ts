@@ -2,13 +2,14 @@
  * Writes git objects as plain files, byte for byte: no checkout, so no filter, line ending conversion or anything else
  * that a `.gitattributes` could request, and nothing of the repository runs.
  */
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { showPath } from "@metier/base/files";
 import { done, type Result } from "@metier/base/result";
 import type { FetchContext } from "../fetch-source.ts";
 import { faulty, type InstallFault, type InstallFaultCode, limited } from "../install-fault.ts";
-import { MAKE_HERE } from "../tree-maker.ts";
+import { MAKE_HERE, type TreeMaker } from "../tree-maker.ts";
 import { createTreeWriter } from "../tree-writer.ts";
 import { describeObjectFault, type GitObjects } from "./git-objects.ts";
 import type { TreeEntry } from "./list-tree.ts";
@@ -21,45 +22,107 @@ const HINTS: Readonly<Partial<Record<InstallFaultCode, string>>> = {
 const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n/;
 const MAX_POINTER_BYTES = 1024;
 
-/** `objects` are those of `entries`, from the repository at `url`; `into` is an empty folder. */
+type WriteContext = Pick<FetchContext, "limits" | "onFound" | "makerOf">;
+
+/** A tree of which some files may be written. */
+export interface StartedTree {
+  readonly folder: string;
+  readonly maker: TreeMaker;
+  /** By path. */
+  readonly written: ReadonlyMap<string, TreeEntry>;
+  /** Throws `RefusedTree` for what is not allowed. */
+  write(entry: TreeEntry, content: Buffer): void;
+  /** Creates the links; returns notes, without errors. */
+  finish(): Promise<readonly Diagnostic[]>;
+}
+
+/** Makes the folder. `count`: about how many entries there will be. */
+export function startTree(folder: string, count: number, { limits, makerOf }: WriteContext): StartedTree {
+  mkdirSync(folder);
+  const maker = makerOf?.(count) ?? MAKE_HERE;
+  const writer = createTreeWriter(folder, limits, maker);
+  const written = new Map<string, TreeEntry>();
+  const pointers: Diagnostic[] = [];
+  return {
+    folder,
+    maker,
+    written,
+    write(entry, content) {
+      const { kind, path, executable } = entry;
+      written.set(path, entry);
+      if (kind === "link") writer.addLink(path, content.toString("utf8"));
+      else writer.addBytes(path, executable, content);
+      if (isLfsPointer(content)) pointers.push(warn(entry, folder, POINTER));
+    },
+    async finish() {
+      await maker.finish();
+      return [...pointers, ...writer.finish()];
+    },
+  };
+}
+
+/**
+ * `objects` are those of `entries`, from the repository at `url`. `started` goes on if it has nothing but these, otherwise a
+ * new tree is written to `into`, which does not exist yet.
+ */
 export async function writeTree(
   { ask }: GitObjects,
   url: string,
   entries: readonly TreeEntry[],
   into: string,
-  { limits, onFound, makerOf }: Pick<FetchContext, "limits" | "onFound" | "makerOf">,
-): Promise<Result<readonly Diagnostic[], InstallFault>> {
-  const diagnostics = entries
-    .filter(({ kind }) => kind === "submodule")
-    .map((entry) => warn(entry, into, SUBMODULE));
-  const written = entries.filter(({ kind }) => kind !== "submodule");
-  const maker = makerOf?.(written.length) ?? MAKE_HERE;
-  const writer = createTreeWriter(into, limits, maker);
-  let next = 0;
-  const folders = watchFolders((path) => maker.whenMade(() => onFound?.(join(into, path))));
-  const place = (content: Buffer): void => {
-    const entry = written[next++];
-    if (entry === undefined) return;
-    if (entry.kind === "link") writer.addLink(entry.path, content.toString("utf8"));
-    else writer.addBytes(entry.path, entry.executable, content);
-    if (isLfsPointer(content)) diagnostics.push(warn(entry, into, POINTER));
-    folders.pass(entry);
-  };
+  context: WriteContext,
+  started?: StartedTree,
+): Promise<
+  Result<Pick<StartedTree, "folder"> & { readonly diagnostics: readonly Diagnostic[] }, InstallFault>
+> {
+  const { limits, onFound } = context;
+  const files = entries.filter(({ kind }) => kind !== "submodule");
   try {
-    if (written.length > limits.files) {
-      throw limited(`It has ${written.length} files; the limit is ${limits.files}.`);
-    }
-    const ids = written.map(({ id }) => id);
+    if (files.length > limits.files)
+      throw limited(`It has ${files.length} files; the limit is ${limits.files}.`);
+    const tree = started && isPartOf(started, files) ? started : startTree(into, files.length, context);
+    const { folder, maker, written } = tree;
+    const missing = files.filter(({ path }) => !written.has(path));
+    const folders = watchFolders((path) => maker.whenMade(() => onFound?.(join(folder, path))));
+    let next = 0;
+    const place = (content: Buffer): void => {
+      const entry = missing[next++];
+      if (entry === undefined) return;
+      tree.write(entry, content);
+      folders.pass(entry);
+    };
+    const ids = missing.map(({ id }) => id);
     await ask("blob", ids, limits.fileBytes, place);
-    await maker.finish();
-    return done([...diagnostics, ...writer.finish()]);
+    const submodules = entries.filter(({ kind }) => kind === "submodule");
+    const leftOut = submodules.map((entry) => warn(entry, folder, SUBMODULE));
+    const notes = inTreeOrder(await tree.finish(), entries, folder);
+    return done({ folder, diagnostics: [...leftOut, ...notes] });
   } catch (thrown) {
     const { refusal } = describeObjectFault(thrown, url);
     return faulty(refusal.code, refusal.message, HINTS[refusal.code] ?? refusal.hint);
   }
 }
 
-const SKILL_FILE = "SKILL.md";
+function isPartOf({ written }: StartedTree, entries: readonly TreeEntry[]): boolean {
+  const isSame = (entry: TreeEntry): boolean => {
+    const { kind, executable, id } = written.get(entry.path) ?? {};
+    return kind === entry.kind && executable === entry.executable && id === entry.id;
+  };
+  return entries.reduce((sum, entry) => sum + Number(isSame(entry)), 0) === written.size;
+}
+
+/** Files may have been written in any order. */
+function inTreeOrder(
+  notes: readonly Diagnostic[],
+  entries: readonly TreeEntry[],
+  folder: string,
+): readonly Diagnostic[] {
+  if (notes.length < 2) return notes;
+  const places = new Map(entries.map(({ path }, index) => [join(folder, path), index]));
+  return notes.toSorted((a, b) => (places.get(a.path) ?? 0) - (places.get(b.path) ?? 0));
+}
+
+export const SKILL_FILE = "SKILL.md";
 
 /** Entries are sorted, so a folder's entries are adjacent: when another one comes, it is complete. */
 function watchFolders(onWhole: (path: string) => void): { pass(entry: TreeEntry): void } {

@@ -187,7 +187,7 @@ test("a hundred thousand files are refused without being written", async () => {
   const into = temporaryFolder();
   const outcome = await fetchIt(repository.url, { into });
   expect(outcome).toMatchObject({ ok: false, refusal: { code: "source.limited" } });
-  expect(readdirSync(join(into, "tree"))).toEqual([]);
+  expect(existsSync(join(into, "tree"))).toBe(false);
 });
 
 test("a small pack that holds far too much is refused while it is read", async () => {

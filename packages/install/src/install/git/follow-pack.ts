@@ -1,0 +1,49 @@
+/**
+ * Follows the file into which git writes a pack that it receives. Git gives it its name when it is complete and checked; until
+ * then its name is temporary.
+ */
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { createPackReader, type PackObject } from "./pack-reader.ts";
+
+export interface FollowedPack extends Pick<ReturnType<typeof createPackReader>, "count" | "find"> {
+  /** Reads what has come since. Cheap if nothing has. */
+  look(): void;
+  close(): void;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Of a new repository. `take` gets each object once. */
+export function followPack(repository: string, take: (object: PackObject) => void): FollowedPack {
+  const folder = join(repository, "objects", "pack");
+  const reader = createPackReader();
+  let descriptor: number | undefined;
+  let buffer: Buffer | undefined;
+  return {
+    count: reader.count,
+    find: reader.find,
+    look() {
+      descriptor ??= openPack(folder);
+      if (descriptor === undefined) return;
+      buffer ??= Buffer.alloc(CHUNK_BYTES);
+      for (let length = CHUNK_BYTES; length === CHUNK_BYTES; ) {
+        length = readSync(descriptor, buffer);
+        if (length > 0) for (const object of reader.read(buffer.subarray(0, length))) take(object);
+      }
+    },
+    close() {
+      if (descriptor !== undefined) closeSync(descriptor);
+      descriptor = undefined;
+    },
+  };
+}
+
+function openPack(folder: string): number | undefined {
+  try {
+    const name = readdirSync(folder).find((one) => one.startsWith("tmp_pack_") || one.endsWith(".pack"));
+    return name === undefined ? undefined : openSync(join(folder, name), "r");
+  } catch {
+    return undefined; // It is not there yet, or was just renamed: the next look finds it.
+  }
+}

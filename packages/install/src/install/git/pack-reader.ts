@@ -1,0 +1,254 @@
+/**
+ * Reads the objects of a pack while git still receives it. Only what is usual: at the first doubt it stops, and git, which checks
+ * the whole pack, gives the rest. An id is the digest of its content, so what was read is what the id means.
+ */
+import { createHash } from "node:crypto";
+import { inflateSync } from "node:zlib";
+import type { ObjectKind } from "./git-objects.ts";
+
+export interface PackObject {
+  readonly kind: ObjectKind;
+  readonly id: string;
+  readonly content: Buffer;
+}
+
+interface PackReader {
+  /** Takes what has come since; returns the objects that are complete now. */
+  read(bytes: Uint8Array): readonly PackObject[];
+  /** How many the pack says it has; 0 before it said so. */
+  count(): number;
+  /** One of those that were read. */
+  find(kind: ObjectKind, id: string): Buffer | undefined;
+}
+
+/** More than these are left to git. */
+const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+const HEADER_BYTES = 12;
+/** An object's head: its size, and the offset or id of its base. */
+const MAX_HEAD_BYTES = 40;
+const KINDS: readonly (ObjectKind | undefined)[] = [undefined, "commit", "tree", "blob"];
+const [OFFSET_DELTA, ID_DELTA] = [6, 7];
+const ID_BYTES = 20;
+
+/** Of a repository whose ids are SHA-1. */
+export function createPackReader(): PackReader {
+  const byId = new Map<string, PackObject>();
+  const byOffset = new Map<number, PackObject>();
+  /** What is not read yet, and where in the pack it starts. */
+  let pending: Buffer = Buffer.alloc(0);
+  let start = 0;
+  let count = 0;
+  let left = 0;
+  let bytes = 0;
+  /** How much must be there before another look is worth it. */
+  let needed = HEADER_BYTES;
+  let isStopped = false;
+
+  const skip = (length: number): void => {
+    pending = pending.subarray(length);
+    start += length;
+    needed = 1;
+  };
+  const readHeader = (): void => {
+    const isPack = pending.toString("latin1", 0, 4) === "PACK" && pending.readUInt32BE(4) === 2;
+    if (!isPack) throw new UnusualPack();
+    count = pending.readUInt32BE(8);
+    left = count;
+    skip(HEADER_BYTES);
+  };
+  /** `undefined`: it has not come completely. */
+  const readObject = (): PackObject | undefined => {
+    const head = readHead(pending);
+    const body = head && inflate(pending.subarray(head.length), head.size);
+    if (head === undefined || body === undefined) {
+      // Each look at an incomplete object costs as much as it has so far.
+      needed = 2 * Math.max(pending.length, MAX_HEAD_BYTES);
+      return undefined;
+    }
+    const base = typeof head.base === "number" ? byOffset.get(start - head.base) : byId.get(head.base ?? "");
+    const object = describe(head, body.content, base);
+    bytes += object.content.length + MAX_HEAD_BYTES;
+    if (bytes > MAX_BYTES) throw new UnusualPack();
+    byId.set(object.id, object);
+    byOffset.set(start, object);
+    skip(head.length + body.length);
+    left -= 1;
+    return object;
+  };
+  return {
+    read(added) {
+      if (isStopped) return [];
+      pending = Buffer.concat([pending, added]);
+      const found: PackObject[] = [];
+      try {
+        if (count === 0 && pending.length >= needed) readHeader();
+        while (left > 0 && pending.length >= needed) {
+          const object = readObject();
+          if (object) found.push(object);
+        }
+      } catch (thrown) {
+        if (!(thrown instanceof UnusualPack)) throw thrown;
+        isStopped = true;
+        pending = Buffer.alloc(0);
+      }
+      return found;
+    },
+    count: () => count,
+    find(kind, id) {
+      const object = byId.get(id);
+      return object?.kind === kind ? object.content : undefined;
+    },
+  };
+}
+
+/** Git reads it. */
+class UnusualPack extends Error {}
+
+interface ObjectHead {
+  readonly type: number;
+  /** Of the content, or of the delta. */
+  readonly size: number;
+  /** How far before this object, or its id. */
+  readonly base?: number | string;
+  /** Of the head itself. */
+  readonly length: number;
+}
+
+function readHead(bytes: Buffer): ObjectHead | undefined {
+  const type = ((bytes[0] ?? 0) >> 4) & 7;
+  const sized = readSize(bytes, 0, 4);
+  if (sized === undefined) return undefined;
+  const { value: size, next } = sized;
+  if (size > MAX_OBJECT_BYTES) throw new UnusualPack();
+  if (type === ID_DELTA) {
+    const length = next + ID_BYTES;
+    return bytes.length < length
+      ? undefined
+      : { type, size, base: bytes.toString("hex", next, length), length };
+  }
+  if (type !== OFFSET_DELTA) return { type, size, length: next };
+  const base = readDistance(bytes, next);
+  return base && { type, size, base: base.value, length: base.next };
+}
+
+interface ReadNumber {
+  readonly value: number;
+  readonly next: number;
+}
+
+/** Seven bits per byte, lowest first; the first byte may have fewer. */
+function readSize(bytes: Buffer, at: number, firstBits = 7): ReadNumber | undefined {
+  let value = (bytes[at] ?? 0) & (2 ** firstBits - 1);
+  let unit = 2 ** firstBits;
+  for (let next = at; next < bytes.length; ) {
+    const isLast = ((bytes[next++] ?? 0) & 0x80) === 0;
+    if (isLast) return { value, next };
+    value += ((bytes[next] ?? 0) & 0x7f) * unit;
+    unit *= 128;
+    if (unit > Number.MAX_SAFE_INTEGER / 128) throw new UnusualPack();
+  }
+  return undefined;
+}
+
+/** Seven bits per byte, highest first; each further byte adds one. */
+function readDistance(bytes: Buffer, at: number): ReadNumber | undefined {
+  let value = -1;
+  for (let next = at; next < bytes.length; ) {
+    const byte = bytes[next++] ?? 0;
+    value = (value + 1) * 128 + (byte & 0x7f);
+    if ((byte & 0x80) === 0) return { value, next };
+    if (value > Number.MAX_SAFE_INTEGER / 256) throw new UnusualPack();
+  }
+  return undefined;
+}
+
+/** More than anything of this size takes when it is compressed. */
+function mostCompressed(size: number): number {
+  return size + Math.ceil(size / 1000) + 64;
+}
+
+/** `undefined`: there must be more. `length`: compressed. */
+function inflate(
+  bytes: Buffer,
+  size: number,
+): { readonly content: Buffer; readonly length: number } | undefined {
+  const most = mostCompressed(size);
+  const compressed = bytes.subarray(0, most);
+  // With room at the end, zlib sees that nothing follows.
+  const room = size + 64;
+  try {
+    const how = { info: true, chunkSize: room, maxOutputLength: room } as const;
+    const { buffer, engine } = inflateSync(compressed, how) as unknown as Inflated;
+    if (buffer.length !== size) throw new UnusualPack();
+    return { content: buffer, length: engine.bytesWritten };
+  } catch (thrown) {
+    const isIncomplete = (thrown as NodeJS.ErrnoException).code === "Z_BUF_ERROR" && bytes.length < most;
+    if (isIncomplete) return undefined;
+    throw new UnusualPack();
+  }
+}
+
+/** What `info` makes of it; the types of Node do not say so. */
+interface Inflated {
+  readonly buffer: Buffer;
+  /** `bytesWritten`: how much was read. */
+  readonly engine: { readonly bytesWritten: number };
+}
+
+function describe({ type, base: asked }: ObjectHead, body: Buffer, base: PackObject | undefined): PackObject {
+  const kind = asked === undefined ? KINDS[type] : base?.kind;
+  if (kind === undefined) throw new UnusualPack();
+  const content = base && asked !== undefined ? applyDelta(body, base.content) : body;
+  const id = createHash("sha1").update(`${kind} ${content.length}\0`).update(content).digest("hex");
+  return { kind, id, content };
+}
+
+/** A delta says how to copy parts of its base, and what to insert between them. */
+function applyDelta(delta: Buffer, base: Buffer): Buffer {
+  const from = readSize(delta, 0);
+  const to = from && readSize(delta, from.next);
+  if (to === undefined || from?.value !== base.length || to.value > MAX_OBJECT_BYTES) throw new UnusualPack();
+  const content = Buffer.alloc(to.value);
+  let written = 0;
+  for (let at = to.next; at < delta.length; ) {
+    const command = delta[at++] ?? 0;
+    const isCopy = (command & 0x80) !== 0;
+    if (isCopy) {
+      const { offset, size, next } = readCopy(delta, command, at);
+      if (offset + size > base.length || written + size > content.length) throw new UnusualPack();
+      written += base.copy(content, written, offset, offset + size);
+      at = next;
+    } else {
+      const end = at + command;
+      if (command === 0 || end > delta.length || written + command > content.length) throw new UnusualPack();
+      written += delta.copy(content, written, at, end);
+      at = end;
+    }
+  }
+  if (written !== content.length) throw new UnusualPack();
+  return content;
+}
+
+const WHOLE_BLOCK = 0x10000;
+
+/** The bits of the command say which bytes of the offset (4) and of the size (3) follow. */
+function readCopy(
+  delta: Buffer,
+  command: number,
+  at: number,
+): { readonly offset: number; readonly size: number; readonly next: number } {
+  let next = at;
+  const readBytes = (firstBit: number, count: number): number => {
+    let value = 0;
+    for (let index = 0; index < count; index++) {
+      if ((command & (1 << (firstBit + index))) !== 0) value += (delta[next++] ?? 0) * 256 ** index;
+    }
+    return value;
+  };
+  const offset = readBytes(0, 4);
+  const size = readBytes(4, 3) || WHOLE_BLOCK;
+  if (next > delta.length) throw new UnusualPack();
+  return { offset, size, next };
+}
