@@ -1,5 +1,6 @@
 /** The door `@metier/scan/engine` for other packages. */
 
+export type { FetchedFiles } from "./read-files.ts";
 export { findScanRule, listScanRules } from "./rules.ts";
 export { scanPaths } from "./scan-paths.ts";
 export {

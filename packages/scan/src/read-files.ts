@@ -23,13 +23,20 @@ const EDGE_BYTES = 64 * 1024;
 /** Files start in it, one after the other; what is kept of one is copied. */
 const start = Buffer.allocUnsafeSlow(EDGE_BYTES);
 
+/** The files of a folder, if someone has them: then nothing of it is read. */
+export interface FetchedFiles {
+  /** Sorted by path. There is nothing else in the folder. */
+  readonly files: readonly Pick<ScannedFile, "path" | "size" | "executable">[];
+  /** Of all files, one after the other. */
+  readonly bytes: Uint8Array;
+}
+
 /** `identify`: whether to compute the files' digests too. */
 export function readSkillFiles(
   { form, location, directory }: SkillContent,
   limits: ScanLimits,
   identify: boolean,
 ): ReadFiles {
-  const skipped: SkippedPart[] = [];
   let root: string;
   try {
     root = realpathSync.native(directory);
@@ -41,15 +48,36 @@ export function readSkillFiles(
       ? listFiles(root, limits.entries)
       : ({ ok: true, files: [{ path: basename(location), kind: "file" }] } as const);
   if (!listing.ok) return nothingRead(listing.detail);
+  return readEach(listing.files, limits, ({ path, kind }, bytesLeft) =>
+    kind === "file" ? readFile(root, path, { limits, bytesLeft, identify }) : describeOther(root, path, kind),
+  );
+}
+
+/** The same of files that are given. */
+export function takeSkillFiles(given: FetchedFiles, limits: ScanLimits, identify: boolean): ReadFiles {
+  const { buffer, byteOffset, byteLength } = given.bytes;
+  const all = Buffer.from(buffer, byteOffset, byteLength);
+  let start = 0;
+  return readEach(given.files, limits, ({ path, size, executable }, bytesLeft) => {
+    const bytes = all.subarray(start, start + size);
+    start += size;
+    const content = readContent(givenBytes(bytes), path, size, { limits, bytesLeft, identify });
+    return { path, kind: "file", size, executable, ...content };
+  });
+}
+
+function readEach<Listed extends { readonly path: string }>(
+  listed: readonly Listed[],
+  limits: ScanLimits,
+  read: (one: Listed, bytesLeft: number) => ScannedFile,
+): ReadFiles {
   const files: ScannedFile[] = [];
+  const skipped: SkippedPart[] = [];
   let bytes = 0;
-  for (const { path, kind } of listing.files) {
-    const file =
-      kind === "file"
-        ? readFile(root, path, { limits, bytesLeft: limits.totalBytes - bytes, identify })
-        : describeOther(root, path, kind);
+  for (const one of listed) {
+    const file = read(one, limits.totalBytes - bytes);
     bytes += file.text === undefined ? (file.head?.length ?? 0) : file.size;
-    if (file.fault !== undefined) skipped.push({ path, reason: file.fault });
+    if (file.fault !== undefined) skipped.push({ path: one.path, reason: file.fault });
     files.push(file);
   }
   return { files, bytes, skipped };
@@ -83,7 +111,7 @@ function readFile(root: string, path: string, bounds: Bounds): ScannedFile {
   try {
     const size = Number(stats.size);
     const executable = (stats.mode & 0o111n) !== 0n;
-    const content = readContent(descriptor, path, size, bounds);
+    const content = readContent(openedBytes(descriptor, size), path, size, bounds);
     const isStable =
       content.digest !== undefined && stampOf(fstatSync(descriptor, { bigint: true })) === stampOf(stats);
     const digest = isStable ? content.digest : undefined;
@@ -100,21 +128,44 @@ type Content = Pick<
   "text" | "isAscii" | "isVerbatim" | "digest" | "head" | "tail" | "signature" | "language" | "fault"
 >;
 
-function readContent(descriptor: number, path: string, size: number, bounds: Bounds): Content {
+/** The bytes of a file, as far as they are needed. */
+interface FileBytes {
+  head(): Buffer;
+  tail(): Buffer;
+  whole(head: Buffer): Buffer;
+}
+
+function openedBytes(descriptor: number, size: number): FileBytes {
+  const tailSize = Math.min(size, EDGE_BYTES);
+  return {
+    head: () => readAt(descriptor, 0, start.subarray(0, size)),
+    tail: () => readAt(descriptor, size - tailSize, Buffer.alloc(tailSize)),
+    whole: (head) => (size <= head.length ? head : readAt(descriptor, 0, Buffer.alloc(size))),
+  };
+}
+
+function givenBytes(bytes: Buffer): FileBytes {
+  return {
+    head: () => bytes.subarray(0, EDGE_BYTES),
+    tail: () => bytes.subarray(-EDGE_BYTES),
+    whole: () => bytes,
+  };
+}
+
+function readContent(file: FileBytes, path: string, size: number, bounds: Bounds): Content {
   const { limits, bytesLeft, identify } = bounds;
   if (bytesLeft <= 0)
     return { fault: `Not read: the files before it already exceed ${limits.totalBytes} bytes.` };
-  const head = readAt(descriptor, 0, start.subarray(0, size));
+  const head = file.head();
   const signature = signatureOf(head);
   if (signature !== undefined || !looksLikeText(head)) {
-    const tail = readAt(descriptor, Math.max(0, size - EDGE_BYTES), Buffer.alloc(Math.min(size, EDGE_BYTES)));
-    return { head: Buffer.from(head), tail, signature };
+    return { head: Buffer.from(head), tail: file.tail(), signature };
   }
   if (size > Math.min(limits.fileBytes, bytesLeft)) {
     return { fault: `Not read as text: it has ${size} bytes; the limit is ${limits.fileBytes} bytes.` };
   }
-  const whole = size <= head.length ? head : readAt(descriptor, 0, Buffer.alloc(size));
-  if (whole !== head && !looksLikeText(whole))
+  const whole = file.whole(head);
+  if (whole.length > head.length && !looksLikeText(whole))
     return { head: Buffer.from(head), tail: whole.subarray(-EDGE_BYTES) };
   const text = decodeText(whole);
   const isVerbatim = !isUtf16(whole) && isUtf8(whole) && !whole.includes(CARRIAGE_RETURN);

@@ -11,7 +11,7 @@ import { digestFiles, type IdentifiedFile, identifyContent, type SkillContent } 
 import { analyseCode } from "./code/analyse-code.ts";
 import { findCode } from "./find-code.ts";
 import { loadMarkdown, takeAsProse, takePlain } from "./markdown.ts";
-import { isMarkdown, readSkillFiles } from "./read-files.ts";
+import { type FetchedFiles, isMarkdown, readSkillFiles, takeSkillFiles } from "./read-files.ts";
 import { scanRules } from "./rules.ts";
 import {
   compareFindings,
@@ -62,7 +62,7 @@ export interface ScanReport {
 }
 
 /** A folder, or a skill in a catalog. */
-type ScanSubject = SkillContent | { readonly directory: string };
+type ScanSubject = SkillContent | { readonly directory: string; readonly given?: FetchedFiles };
 
 const SKILL_FILE = "SKILL.md";
 const MOST_EVIDENCE = 160;
@@ -74,8 +74,12 @@ export async function scanSkill(
 ): Promise<ScanReport> {
   const limits = { ...SCAN_LIMITS, ...options.limits };
   const content = toContent(subject);
-  const { files, bytes, skipped } = readSkillFiles(content, limits, options.identify !== false);
-  const digest = options.identify === false ? undefined : identify(content, files);
+  const isIdentified = options.identify !== false;
+  const { files, bytes, skipped } =
+    "given" in subject && subject.given
+      ? takeSkillFiles(subject.given, limits, isIdentified)
+      : readSkillFiles(content, limits, isIdentified);
+  const digest = isIdentified ? identify(content, files) : undefined;
   const known = digest === undefined ? undefined : recall?.(digest, content);
   if (known) return known;
   const skill = await readScannedSkill(content, { files, unread: skipped }, limits, options);
@@ -138,8 +142,8 @@ export async function loadScan(): Promise<void> {
 /** A folder's skill file, in any letter case. */
 export function toContent(subject: ScanSubject): SkillContent {
   if ("location" in subject) return subject;
-  const { directory } = subject;
-  const names = existsSync(directory) ? readdirSync(directory) : [];
+  const { directory, given } = subject;
+  const names = given?.files.map(({ path }) => path) ?? (existsSync(directory) ? readdirSync(directory) : []);
   const isThere = names.includes(SKILL_FILE);
   const name = isThere ? SKILL_FILE : (names.find((one) => one.toLowerCase() === "skill.md") ?? SKILL_FILE);
   return { form: "directory", directory, location: join(directory, name) };

@@ -5,17 +5,20 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { digestBytes } from "@metier/base/digest";
+import { listFiles } from "@metier/base/files";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { generateSkills } from "../../../bench/generate-skills.mjs";
 import { SCAN_FIXTURES } from "../../../test/support/scan-fixtures/all.ts";
 import { document, writeFixture } from "../../../test/support/scan-fixtures/fixture.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { openKnownScans, RULES_VERSION } from "../src/known-scans.ts";
+import type { FetchedFiles } from "../src/read-files.ts";
 import { scanPaths } from "../src/scan-paths.ts";
 import { openScanPool, take } from "../src/scan-pool.ts";
 import { type ScanReport, scanSkill } from "../src/scan-skill.ts";
@@ -54,6 +57,32 @@ async function scanTogether(cacheFolder?: string): Promise<readonly ScanReport[]
 test("many skills on several threads give the reports that each gives alone, in their order", async () => {
   expect(await scanTogether()).toEqual(await scanPlainly());
 });
+
+test("files that are given give the report of those on the disk, which need not be there", async () => {
+  const plain: ScanReport[] = [];
+  const pool = openScanPool({ identify: false });
+  for (const directory of folders) {
+    const given = giveFiles(directory);
+    if (given === undefined) continue;
+    plain.push(await scanSkill({ directory }, { identify: false }));
+    pool.add({ subject: { directory: join(root, "nowhere", basename(directory)), given } });
+  }
+  const together = await pool.finish();
+  await pool.close();
+  expect(together).toEqual(plain);
+  expect(plain.length).toBeGreaterThan(folders.length - 20);
+});
+
+/** `undefined` for a folder with a link. */
+function giveFiles(directory: string): FetchedFiles | undefined {
+  const listing = listFiles(directory, 1000);
+  if (!listing.ok || listing.files.some(({ kind }) => kind !== "file")) return undefined;
+  const files = listing.files.map(({ path }) => {
+    const { size, mode } = statSync(join(directory, path));
+    return { path, size, executable: (mode & 0o111) !== 0 };
+  });
+  return { files, bytes: Buffer.concat(files.map(({ path }) => readFileSync(join(directory, path)))) };
+}
 
 test("what is known of the same content is the same report, and is not scanned again", async () => {
   const cache = temporaryFolder();
@@ -149,7 +178,7 @@ test("known scans are bounded, and what was asked for last stays", () => {
 /** Of the files that decide what a scan finds. When one of them changes what is found, `RULES_VERSION` is raised as well. */
 const PINNED = {
   version: 2,
-  digest: "sha256:ea7514be9cc8e2a17457da8e992a58317f7c5874415cfaaf70d2bd013cc3ee80",
+  digest: "sha256:eb2911d399717e49d175c02e72bcf265cd206efb2ff95613cb5734aa01801d86",
 };
 
 test("a change of what a scan finds is a new version of the rules", () => {
