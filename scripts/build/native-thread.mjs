@@ -1,6 +1,7 @@
 /**
- * Compiles the second thread of a listing (`packages/skills/native`) with this machine's C compiler and the headers that
- * come with Node. Its interface (Node-API) is the same in all Nodes, so one file serves them all.
+ * Compiles the second thread of a listing, and the one that makes the tree of an installation (`packages/skills/native`),
+ * with this machine's C compiler and the headers that come with Node. Its interface (Node-API) is the same in all Nodes, so
+ * one file serves them all.
  */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";

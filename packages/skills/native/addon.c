@@ -1,12 +1,14 @@
 /*
  * The second thread of a listing without JavaScript: it needs no time to start, no compiler and no garbage collector.
- * `native-thread.ts` calls these functions. Each gives `undefined` where it cannot do its work.
+ * `native-thread.ts` calls these functions. Each gives `undefined` where it cannot do its work. The thread that makes trees
+ * for an installation is in the same file: `maker-calls.h`.
  */
 #define NAPI_VERSION 8
 #include <node_api.h>
 
 #include "check-stamps.h"
 #include "fetch-folders.h"
+#include "maker-calls.h"
 
 typedef struct {
   checking *task;
@@ -135,6 +137,9 @@ NAPI_MODULE_INIT() {
       {"takeBatch", take_fetched},
       {"checkStamps", check_stamps},
       {"areUnchanged", tell_unchanged},
+      {"openMaker", open_maker},
+      {"addBatch", add_batch},
+      {"closeMaker", close_maker},
   };
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;

@@ -6,12 +6,13 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { findThreadProgram } from "@metier/base/files";
 import type { IdentifiedFile } from "@metier/skills/trust";
-import { rememberWritten } from "./written-files.ts";
+import { startNativeMaker } from "./native-maker.ts";
+import { rememberWritten, type WrittenContent } from "./written-files.ts";
 
 /** Makes one after the other. Paths are absolute, and a folder comes before what is in it. */
 export interface TreeMaker {
   makeFolder(path: string): void;
-  /** Only a new file. The bytes may change afterwards. */
+  /** Only a new file. The bytes must not change afterwards: they are kept. */
   writeFile(path: string, bytes: Uint8Array, mode: number): void;
   /** To a folder. */
   makeLink(path: string, target: string): void;
@@ -22,6 +23,8 @@ export interface TreeMaker {
    * shows them.
    */
   filesIn(folder: string): readonly IdentifiedFile[] | undefined;
+  /** The same, as it was told to make it, whether it is there yet or not. */
+  contentIn(folder: string): WrittenContent | undefined;
   /** Everything is there. Rejects with what the system said about the first that could not be made. */
   finish(): Promise<void>;
   /** Nothing more is made. Call it in any case. */
@@ -29,14 +32,34 @@ export interface TreeMaker {
 }
 
 /** A link has a target, a file has a size, and a folder has neither. */
-interface MakeEntry {
+export interface MakeEntry {
   readonly path: string;
   readonly mode?: number;
   readonly size?: number;
   readonly target?: string;
 }
 
-/** What the thread is told. The bytes of files follow each other. */
+/** A thread that makes what it is told, in batches. */
+export interface MakerThread {
+  /** Copies the bytes. */
+  add(entry: MakeEntry, bytes?: Uint8Array): void;
+  /** Sends what is left; returns how many batches were sent so far. */
+  send(): number;
+  end(): Promise<void>;
+}
+
+/** What a thread says. */
+export interface MakerEvents {
+  /** How many batches are made, and whether each file can be executed or not, as it should. Some systems have no such bit. */
+  made(batches: number, isAsTold: boolean): void;
+  /** It makes nothing more. Without a reason, it has ended. */
+  stopped(why?: unknown): void;
+}
+
+/** `undefined` where there is no such thread. */
+type StartMaker = (events: MakerEvents) => MakerThread | undefined;
+
+/** What a thread of Node is told. The bytes of files follow each other. */
 export interface MakeBatch {
   readonly entries: readonly MakeEntry[];
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -46,7 +69,6 @@ export interface MakeBatch {
 export type MakeAnswer =
   | {
       readonly made: number;
-      /** Whether each file can be executed or not, as it should. Some file systems have no such bit. */
       readonly isAsTold: boolean;
     }
   | { readonly fault: { readonly message: string; readonly code: string | undefined } };
@@ -60,8 +82,17 @@ export const WORTH_A_THREAD: number = 64;
 const BATCH_ENTRIES = 16;
 const BATCH_BYTES = 256 * 1024;
 
-export function openTreeMaker(entries: number): TreeMaker {
-  return (entries < WORTH_A_THREAD ? undefined : startThread()) ?? MAKE_HERE;
+export function openTreeMaker(
+  entries: number,
+  starts: readonly StartMaker[] = [startNativeMaker, startNodeMaker],
+): TreeMaker {
+  if (entries < WORTH_A_THREAD) return MAKE_HERE;
+  for (const start of starts) {
+    const progress = followProgress();
+    const thread = start(progress);
+    if (thread) return tellThread(thread, progress);
+  }
+  return MAKE_HERE;
 }
 
 /** At once. */
@@ -71,76 +102,98 @@ export const MAKE_HERE: TreeMaker = {
   makeLink: (path, target) => symlinkSync(target, path, "dir"),
   whenMade: (use) => use(),
   filesIn: () => undefined,
+  contentIn: () => undefined,
   finish: async () => undefined,
   close: async () => undefined,
 };
 
-function startThread(): TreeMaker | undefined {
+export function startNodeMaker(events: MakerEvents): MakerThread | undefined {
+  const worker = startWorker();
+  if (worker === undefined) return undefined;
+  worker.on("error", events.stopped);
+  worker.on("exit", () => events.stopped());
+  worker.on("message", (answer: MakeAnswer) => {
+    if ("fault" in answer) events.stopped(Object.assign(new Error(answer.fault.message), answer.fault));
+    else events.made(answer.made, answer.isAsTold);
+  });
+  const batches = createBatches((batch) => worker.postMessage(batch, [batch.bytes.buffer]));
+  return { ...batches, end: async () => void (await worker.terminate()) };
+}
+
+function startWorker(): Worker | undefined {
   const file = findThreadProgram("install/src/install/tree-thread.ts", "dist/ahead/tree-thread.js");
   if (file === undefined) return undefined;
   try {
-    return followThread(new Worker(file, { execArgv: [], env: {}, stdout: true, stderr: true }));
+    return new Worker(file, { execArgv: [], env: {}, stdout: true, stderr: true });
   } catch {
     return undefined; // A host that does not allow threads.
   }
 }
 
-function followThread(worker: Worker): TreeMaker {
-  const batches = createBatches((batch) => worker.postMessage(batch, [batch.bytes.buffer]));
-  const written = rememberWritten();
+interface MakerProgress extends MakerEvents {
+  /** Called when so many batches are made; never after a failure. */
+  when(batches: number, use: () => void): void;
+  readonly isAsTold: boolean;
+  /** Rejects when nothing more is made. */
+  readonly stop: Promise<never>;
+}
+
+/** Knows nothing of the thread, so that one that nobody uses anymore can go. */
+function followProgress(): MakerProgress {
   let made = 0;
-  let hasFailed = false;
+  let hasStopped = false;
   let isAsTold = true;
   const waiting: { readonly batches: number; use(): void }[] = [];
-  const stop = new Promise<never>((_, reject) => {
-    const fail = (why: unknown): void => {
-      hasFailed = true;
-      reject(why);
-    };
-    worker.on("error", fail);
-    worker.on("exit", () => fail(new Error("The thread that writes files ended.")));
-    worker.on("message", (answer: MakeAnswer) => {
-      if ("fault" in answer) return fail(Object.assign(new Error(answer.fault.message), answer.fault));
-      made = answer.made;
-      isAsTold &&= answer.isAsTold;
-      while (waiting[0] && waiting[0].batches <= made) waiting.shift()?.use();
-    });
-  });
+  const { promise: stop, reject } = Promise.withResolvers<never>();
   stop.catch(() => undefined); // Whoever waits gets it.
-  const whenMade = (use: () => void): void => {
-    const sent = batches.send();
-    if (hasFailed) return;
-    if (made === sent) use();
-    else waiting.push({ batches: sent, use });
+  return {
+    stop,
+    get isAsTold() {
+      return isAsTold;
+    },
+    made(batches, areAsTold) {
+      made = batches;
+      isAsTold &&= areAsTold;
+      while (waiting[0] && waiting[0].batches <= made) waiting.shift()?.use();
+    },
+    stopped(why = new Error("The thread that writes files ended.")) {
+      hasStopped = true;
+      waiting.length = 0;
+      reject(why);
+    },
+    when(batches, use) {
+      if (hasStopped) return;
+      if (made === batches) use();
+      else waiting.push({ batches, use });
+    },
   };
+}
+
+function tellThread(thread: MakerThread, progress: MakerProgress): TreeMaker {
+  const written = rememberWritten();
+  const whenMade = (use: () => void): void => progress.when(thread.send(), use);
   return {
     makeFolder(path) {
-      batches.add({ path, mode: FOLDER_MODE });
+      thread.add({ path, mode: FOLDER_MODE });
       written.addFolder(path);
     },
     writeFile(path, bytes, mode) {
-      batches.add({ path, mode, size: bytes.length }, bytes);
+      thread.add({ path, mode, size: bytes.length }, bytes);
       written.addFile(path, bytes, (mode & EXECUTABLE) !== 0);
     },
     makeLink(path, target) {
-      batches.add({ path, target });
+      thread.add({ path, target });
       written.addLink(path);
     },
     whenMade,
-    filesIn: (folder) => (isAsTold ? written.in(folder) : undefined),
-    finish: () => Promise.race([stop, new Promise<void>(whenMade)]),
-    close: async () => void (await worker.terminate()),
+    filesIn: (folder) => (progress.isAsTold ? written.in(folder)?.files : undefined),
+    contentIn: written.in,
+    finish: () => Promise.race([progress.stop, new Promise<void>(whenMade)]),
+    close: () => thread.end(),
   };
 }
 
-interface Batches {
-  /** Copies the bytes. */
-  add(entry: MakeEntry, bytes?: Uint8Array): void;
-  /** Sends what is left; returns how many were sent so far. */
-  send(): number;
-}
-
-function createBatches(post: (batch: MakeBatch) => void): Batches {
+function createBatches(post: (batch: MakeBatch) => void): Omit<MakerThread, "end"> {
   let entries: MakeEntry[] = [];
   let pieces: Uint8Array[] = [];
   let size = 0;
@@ -153,7 +206,7 @@ function createBatches(post: (batch: MakeBatch) => void): Batches {
   };
   return {
     add(entry, bytes) {
-      if (bytes) pieces.push(Uint8Array.from(bytes));
+      if (bytes) pieces.push(bytes);
       size += entry.size ?? 0;
       if (entries.push(entry) >= BATCH_ENTRIES || size >= BATCH_BYTES) send();
     },
