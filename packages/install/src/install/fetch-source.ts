@@ -18,6 +18,7 @@ import { faulty, type InstallFault } from "./install-fault.ts";
 import type { InstallParts, InstallRequest } from "./requests.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "./source-limits.ts";
 import { MAKE_HERE, openTreeMaker, type TreeMaker } from "./tree-maker.ts";
+import type { WrittenContent } from "./written-files.ts";
 
 /** What fetching needs, for an installation, an update or a restore. */
 export interface Fetching {
@@ -26,8 +27,8 @@ export interface Fetching {
   readonly quarantine: Quarantine;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((step: FetchProgress) => void) | undefined;
-  /** Called with each skill's folder before it is read; for some more than once. */
-  readonly onFound?: ((directory: string) => void) | undefined;
+  /** Called with each skill's folder before it is read, and with what it has, if that is known; for some more than once. */
+  readonly onFound?: ((directory: string, content?: WrittenContent) => void) | undefined;
   /** Called at least once while someone else works, such as git or a server: there is time for other things. */
   readonly onWaiting?: (() => void) | undefined;
 }
@@ -46,12 +47,16 @@ export async function openSource(
 ): Promise<Result<OpenedSource, InstallFault>> {
   const wanted = asked?.every(isSkillName) ? asked : undefined;
   const { parts, quarantine, onFound } = fetching;
-  const ahead = readSkillsAhead(parts.profile, quarantine.filesIn);
+  const ahead = readSkillsAhead(parts.profile, quarantine);
+  const onTold = (directory: string): void => {
+    const content = quarantine.contentIn(directory);
+    if (content) onFound?.(directory, content);
+  };
   const onWhole = (directory: string): void => {
     onFound?.(directory);
     ahead.begin(directory);
   };
-  const context = fetchContext({ ...fetching, onFound: onWhole });
+  const context = { ...fetchContext({ ...fetching, onFound: onWhole }), onTold };
   const fetched = await fetchSource(address, { ...context, link, wanted });
   if (!fetched.ok) return fetched;
   const { value: source } = fetched;
@@ -107,6 +112,8 @@ export interface FetchContext {
   /** Skill names: a source whose skills are fetched one by one fetches only these. Absent: all. */
   readonly wanted?: readonly string[] | undefined;
   readonly onProgress?: ((step: FetchProgress) => void) | undefined;
+  /** May be called with a folder with a `SKILL.md` when the maker was told everything in it; it may not be there yet. */
+  readonly onTold?: ((directory: string) => void) | undefined;
   /** May be called with a folder with a `SKILL.md` when it is complete, while others are still to come. */
   readonly onFound?: ((directory: string) => void) | undefined;
   readonly onWaiting?: Fetching["onWaiting"];
@@ -200,6 +207,7 @@ export interface Quarantine {
   makerOf(entries: number): TreeMaker;
   /** As a maker knows it. */
   readonly filesIn: TreeMaker["filesIn"];
+  readonly contentIn: TreeMaker["contentIn"];
   /** Removes everything in it; if the system refuses, a later installation does. */
   close(): Promise<void>;
 }
@@ -239,6 +247,7 @@ export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
       return maker;
     },
     filesIn: (path) => maker.filesIn(path),
+    contentIn: (path) => maker.contentIn(path),
     async close() {
       if (maker !== MAKE_HERE) await maker.close();
       tryToRemove(folder);

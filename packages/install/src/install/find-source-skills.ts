@@ -25,6 +25,7 @@ import type { FetchedSource, Fetching } from "./fetch-source.ts";
 import { findPluginSkills } from "./plugin-skills.ts";
 import { checkTree } from "./source-limits.ts";
 import type { TreeMaker } from "./tree-maker.ts";
+import type { WrittenContent } from "./written-files.ts";
 
 /** A skill found in a source, valid or not. */
 export interface SourceSkill {
@@ -44,7 +45,8 @@ export interface SourceSkill {
   readonly digest: string;
   /** The files that `digest` covers. Empty if there is no digest. */
   readonly files: readonly IdentifiedFile[];
-
+  /** What is known of the files without reading them. */
+  readonly content?: WrittenContent | undefined;
   /** Problems with its files, and notes. */
   readonly diagnostics: readonly Diagnostic[];
   /** Whether it can be installed: it has a manifest, and no diagnostic is an error. */
@@ -66,14 +68,17 @@ interface SkillsAhead {
   of(candidate: SkillCandidate): Promise<ReadSkillFolder> | undefined;
 }
 
-/** `filesIn`: what is known of a folder from writing it. */
-export function readSkillsAhead(profile: Profile, filesIn: TreeMaker["filesIn"]): SkillsAhead {
+/** What is known of a folder from writing it. */
+type KnownFolders = Pick<TreeMaker, "filesIn" | "contentIn">;
+
+export function readSkillsAhead(profile: Profile, { filesIn, contentIn }: KnownFolders): SkillsAhead {
   const begun = new Map<string, Promise<ReadSkillFolder>>();
   const keyOf = ({ file, defaultName }: SkillCandidate): string => `${defaultName}\0${file}`;
   return {
     begin(directory) {
       const candidate = candidateForFile(join(directory, "SKILL.md"), "directory");
-      const reading = readFolder(candidate, profile, filesIn(directory));
+      const known = filesIn(directory) && contentIn(directory);
+      const reading = readFolder(candidate, profile, known);
       reading.catch(() => undefined); // Whoever asks for it gets it.
       begun.set(keyOf(candidate), reading);
     },
@@ -138,24 +143,25 @@ function searchPlace(real: string, path: string): ReturnType<typeof searchRoot> 
 interface ReadSkillFolder {
   readonly checked: Awaited<ReturnType<typeof readSkill>>["checked"];
   readonly identified: Result<Pick<SourceSkill, "digest" | "files">, Diagnostic>;
+  readonly content?: WrittenContent | undefined;
 }
 
 async function readFolder(
   candidate: SkillCandidate,
   profile: Profile,
-  known?: readonly IdentifiedFile[],
+  content?: WrittenContent,
 ): Promise<ReadSkillFolder> {
-  const { checked } = await readSkill(candidate, profile, inspectSkill);
   const { file, directory } = candidate;
-  const identified = known
-    ? done({ digest: digestFiles(known), files: known })
+  const { checked } = await readSkill(candidate, profile, inspectSkill, content?.read(basename(file)));
+  const identified = content
+    ? done({ digest: digestFiles(content.files), files: content.files })
     : identifyContent({ form: "directory", location: file, directory });
-  return { checked, identified };
+  return { checked, identified, content };
 }
 
 function describeSkill(
   { directory, defaultName }: SkillCandidate,
-  { checked, identified }: ReadSkillFolder,
+  { checked, identified, content }: ReadSkillFolder,
   real: string,
 ): SourceSkill {
   const { manifest, diagnostics: ofFile } = checked;
@@ -170,7 +176,7 @@ function describeSkill(
     manifest,
     digest,
     files,
-
+    content,
     diagnostics,
     valid: manifest !== undefined && !hasErrors(diagnostics),
   };

@@ -23,6 +23,7 @@ import {
   type SkippedSkill,
   skipFor,
 } from "./requests.ts";
+import type { WrittenContent } from "./written-files.ts";
 
 export async function installSkills(
   request: InstallRequest,
@@ -70,8 +71,8 @@ async function fetchAndInstall(
   };
   const ignore = (): void => undefined; // Whoever waits for it gets the error.
   const onWaiting = (): void => void load().catch(ignore);
-  const onFound = (directory: string): void =>
-    void load().then(({ scans }) => scans.begin(directory), ignore);
+  const onFound = (directory: string, content?: WrittenContent): void =>
+    void load().then(({ scans }) => scans.begin(directory, content), ignore);
   try {
     const hooks = { signal, onProgress, onFound, onWaiting };
     const opened = await openSource(address, { ...installation, ...hooks }, request);

@@ -5,7 +5,7 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
-import { readBounded } from "@metier/base/files";
+import { decodeBytes, readBounded } from "@metier/base/files";
 import { type Finding, languageOf, type SkippedPart, signatureOf } from "@metier/scan";
 import { blockingFindings } from "@metier/scan/engine";
 import { findCommands } from "@metier/skills";
@@ -179,7 +179,7 @@ export function summariseSkill(skill: ValidSkill, scan: FetchedScan): SkillSumma
 
 /** Everything except the scan's result. */
 function describeSkill(skill: ValidSkill): Omit<SkillSummary, keyof FetchedScan> {
-  const { manifest, path, directory, digest, files, diagnostics } = skill;
+  const { manifest, path, digest, files, diagnostics } = skill;
   const { name, description, version, license, sandbox } = manifest;
   return {
     name,
@@ -190,7 +190,7 @@ function describeSkill(skill: ValidSkill): Omit<SkillSummary, keyof FetchedScan>
     digest,
     files: files.length,
     bytes: files.reduce((sum, file) => sum + file.size, 0),
-    scripts: groupScripts(directory, files),
+    scripts: groupScripts(skill),
     allowedTools: manifest.allowedTools ?? [],
     requiredTools: manifest.requiredTools,
     env: [...new Set([...manifest.env, ...manifest.requires.env])],
@@ -202,7 +202,7 @@ function describeSkill(skill: ValidSkill): Omit<SkillSummary, keyof FetchedScan>
     capabilities: manifest.capabilities,
     toolsets: manifest.toolsets,
     hooks: Object.keys(manifest.hooks ?? {}),
-    commands: commandsOf(directory),
+    commands: commandsOf(skill),
     mcp: pathsNamed(files, MCP_FILES),
     diagnostics,
   };
@@ -221,9 +221,9 @@ function pathsNamed(files: readonly IdentifiedFile[], names: ReadonlySet<string>
   return files.map(({ path }) => path).filter((path) => names.has(path.slice(path.lastIndexOf("/") + 1)));
 }
 
-function groupScripts(directory: string, files: readonly IdentifiedFile[]): readonly ScriptGroup[] {
-  const programs = files.filter(({ kind }) => kind === "file");
-  const groups = Map.groupBy(programs, (file) => languageIn(directory, file));
+function groupScripts(skill: ValidSkill): readonly ScriptGroup[] {
+  const programs = skill.files.filter(({ kind }) => kind === "file");
+  const groups = Map.groupBy(programs, (file) => languageIn(skill, file));
   return [...groups].flatMap(([language, group]) =>
     language === undefined ? [] : [{ language, paths: group.map(({ path }) => path) }],
   );
@@ -233,8 +233,11 @@ const PROGRAMS: ReadonlySet<string> = new Set(["executable", "bytecode", "wasm"]
 const SHEBANG = /^#!\s*(?:\S*\/env\s+(?:-\S+\s+)*)?(?:\S*\/)?([\w.+-]+)/;
 
 /** What runs it; `undefined` if nothing does. */
-function languageIn(directory: string, { path, executable }: IdentifiedFile): string | undefined {
-  const head = readHead(join(directory, path));
+function languageIn(
+  { directory, content }: ValidSkill,
+  { path, executable }: IdentifiedFile,
+): string | undefined {
+  const head = content?.read(path)?.subarray(0, HEAD_BYTES) ?? readHead(join(directory, path));
   const text = head.toString("latin1");
   const binary = signatureOf(head);
   if (binary && PROGRAMS.has(binary.kind)) return "binary";
@@ -254,10 +257,12 @@ function readHead(file: string): Buffer {
   }
 }
 
+const SKILL_FILE = "SKILL.md";
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
-function commandsOf(directory: string): readonly string[] {
-  const read = readBounded(join(directory, "SKILL.md"), MAX_TEXT_BYTES);
-  if (!read.ok) return [];
-  return findCommands(read.text).flatMap((piece) => (piece.kind === "command" ? [piece.command] : []));
+function commandsOf({ directory, content }: ValidSkill): readonly string[] {
+  const known = content?.read(SKILL_FILE);
+  const read = known ? decodeBytes(known) : readBounded(join(directory, SKILL_FILE), MAX_TEXT_BYTES);
+  const text = "text" in read ? read.text : "";
+  return findCommands(text).flatMap((piece) => (piece.kind === "command" ? [piece.command] : []));
 }

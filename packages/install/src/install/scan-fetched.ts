@@ -3,7 +3,8 @@
  * found, while they are read and identified; the rest is scanned on request.
  */
 import type { Finding, ScanPolicy, ScanReport, SkippedPart } from "@metier/scan";
-import { judgeFindings, type ScanPool } from "@metier/scan/engine";
+import { type FetchedFiles, judgeFindings, type ScanPool } from "@metier/scan/engine";
+import type { WrittenContent } from "./written-files.ts";
 
 export interface FetchedScan {
   readonly findings: readonly Finding[];
@@ -17,8 +18,8 @@ interface ScannedFolder {
 }
 
 export interface FetchedScans {
-  /** A skill was found, but not selected yet. */
-  begin(directory: string): void;
+  /** A skill was found, but not selected yet. Without `content`, its files are there. */
+  begin(directory: string, content?: WrittenContent): void;
   /** Once, in the given order. */
   of(
     skills: readonly ScannedFolder[],
@@ -29,11 +30,12 @@ export interface FetchedScans {
 
 /** `isAll`: whatever is found will be scanned. */
 export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedScans {
-  const begun = new Set<string>();
+  const begun = new Map<string, FetchedFiles | undefined>();
   // Loaded while the source is fetched.
   const ready = isAll ? openPool(policy) : undefined;
   let pool: ScanPool | undefined;
-  const add = (directory: string): void => pool?.add({ subject: { directory } });
+  const add = (given: FetchedFiles | undefined, directory: string): void =>
+    pool?.add({ subject: { directory, ...(given && { given }) } });
   void ready?.then(
     (opened) => {
       pool = opened;
@@ -47,7 +49,7 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
     onSkill: (done: number, total: number) => void,
   ): Promise<ReadonlyMap<string, ScanReport>> => {
     pool ??= await (ready ?? openPool(policy));
-    const directories = begun.size > 0 ? [...begun] : skills.map(({ directory }) => directory);
+    const directories = begun.size > 0 ? [...begun.keys()] : skills.map(({ directory }) => directory);
     if (begun.size === 0)
       for (const { directory, called } of skills) pool.add({ subject: { directory }, name: called });
     const reports = await pool.finish(onSkill);
@@ -59,10 +61,12 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
     );
   };
   return {
-    begin(directory) {
+    begin(directory, content) {
       if (!isAll || begun.has(directory)) return;
-      begun.add(directory);
-      add(directory);
+      const given = content && giveFiles(content);
+      if (content && !given) return; // It begins when the files are there.
+      begun.set(directory, given);
+      add(given, directory);
     },
     async of(skills, onSkill) {
       const reports = await scanAll(skills, onSkill);
@@ -80,6 +84,12 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
       await pool?.close();
     },
   };
+}
+
+/** In one piece, which a thread gets faster. */
+function giveFiles({ files, read }: WrittenContent): FetchedFiles | undefined {
+  const contents = files.flatMap(({ path }) => read(path) ?? []);
+  return contents.length === files.length ? { files, bytes: Buffer.concat(contents) } : undefined;
 }
 
 /** The first scan loads the grammars. */

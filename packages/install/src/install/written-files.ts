@@ -1,18 +1,27 @@
 /**
  * What was written into folders, so that the content of one is known without reading it again. The store reads it when the
- * folder comes in, and refuses anything else.
+ * folder comes in, and refuses anything else: what was looked at here is what is installed.
  */
-import { dirname, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { digestBytes } from "@metier/base/digest";
 import { IDENTITY_LIMITS, type IdentifiedFile } from "@metier/skills/trust";
 
+/** What a folder has. */
+export interface WrittenContent {
+  /** As its content identity has them. */
+  readonly files: readonly IdentifiedFile[];
+  /** The content of one of `files`. `undefined`: too much was written to keep it. */
+  read(path: string): Buffer | undefined;
+}
+
 interface WrittenFiles {
   addFolder(path: string): void;
+  /** The bytes do not change anymore. */
   addFile(path: string, bytes: Uint8Array, executable: boolean): void;
   /** What the folder has is then no longer known. */
   addLink(path: string): void;
-  /** The folder's files, as its content identity has them. `undefined`: only reading it shows that. */
-  in(folder: string): readonly IdentifiedFile[] | undefined;
+  /** `undefined`: only reading the folder shows that. */
+  in(folder: string): WrittenContent | undefined;
 }
 
 interface WrittenFolder {
@@ -20,11 +29,16 @@ interface WrittenFolder {
   readonly files: { readonly path: string; readonly about: Omit<IdentifiedFile, "path"> }[];
 }
 
+/** Of what is kept. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
 /** Some file systems store other names in another form. */
 const KEPT_AS_WRITTEN = /^[ -~]*$/;
 
 export function rememberWritten(): WrittenFiles {
   const all = new Map<string, WrittenFolder>();
+  const kept = new Map<string, Buffer>();
+  let keptBytes = 0;
   /** Collects its files; returns how many entries it has, or `Infinity` if that is not known. */
   const collect = (folder: string, root: string, files: IdentifiedFile[]): number => {
     const found = all.get(folder);
@@ -43,6 +57,8 @@ export function rememberWritten(): WrittenFiles {
     addFile(path, bytes, executable) {
       const about = { kind: "file", size: bytes.length, executable, digest: digestBytes(bytes) } as const;
       all.get(dirname(path))?.files.push({ path, about });
+      keptBytes += bytes.length;
+      if (keptBytes <= MAX_BYTES) kept.set(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     },
     addLink: (path) => void all.delete(dirname(path)),
     in(folder) {
@@ -51,7 +67,8 @@ export function rememberWritten(): WrittenFiles {
       const bytes = files.reduce((sum, { size }) => sum + size, 0);
       const isWithin = entries <= IDENTITY_LIMITS.entries && bytes <= IDENTITY_LIMITS.bytes;
       if (!isWithin || !files.every(({ path }) => KEPT_AS_WRITTEN.test(path))) return undefined;
-      return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+      files.sort((a, b) => (a.path < b.path ? -1 : 1));
+      return { files, read: (path) => kept.get(join(folder, path)) };
     },
   };
 }

@@ -169,20 +169,23 @@ export const MAX_SKILL_BYTES: number = 4 * 1024 * 1024;
 
 interface ReadSkill {
   readonly checked: CheckedSkill;
-  /** Of the opened file; absent if it could not be opened. */
+  /** Of the opened file; absent if it was not opened. */
   readonly stamp?: string;
 }
 
 /**
  * Reads one candidate into a checked skill: reads the whole file once and keeps none of its body. Synchronously if the
  * parser can; `await` handles both. Thousands of promises would cost more than the reading. `check` is `validateSkill`
- * for loading, `inspectSkill` for a full report to the author.
+ * for loading, `inspectSkill` for a full report to the author. `given`: what the file has, if someone knows; then it is not read.
  */
 export function readSkill(
   candidate: SkillCandidate,
   profile: Profile,
   check: typeof validateSkill = validateSkill,
+  given?: Buffer,
 ): ReadSkill | Promise<ReadSkill> {
+  if (given && given.length <= MAX_SKILL_BYTES)
+    return checkBytes(candidate, profile, { bytes: given }, check);
   const read = readBoundedBytes(candidate.file, MAX_SKILL_BYTES);
   if (!read.ok) return { checked: unreadable(candidate.file, read) };
   return checkBytes(candidate, profile, { bytes: read.bytes, stamp: stampOf(read.stats) }, check);
@@ -191,13 +194,14 @@ export function readSkill(
 function checkBytes(
   candidate: SkillCandidate,
   profile: Profile,
-  { bytes, stamp }: { readonly bytes: Buffer; readonly stamp: string },
+  { bytes, stamp }: { readonly bytes: Buffer; readonly stamp?: string },
   check: typeof validateSkill = validateSkill,
 ): ReadSkill | Promise<ReadSkill> {
   const { text, notUtf8 } = decodeBytes(bytes);
   const finish = (parsed: ParsedSkill): ReadSkill => {
     const checked = check(parsed, profile);
-    return { checked: notUtf8 ? withEncodingNote(checked, candidate.file, profile) : checked, stamp };
+    const noted = notUtf8 ? withEncodingNote(checked, candidate.file, profile) : checked;
+    return stamp === undefined ? { checked: noted } : { checked: noted, stamp };
   };
   const parsed = parseSkill(candidate, text);
   return parsed instanceof Promise ? parsed.then(finish) : finish(parsed);

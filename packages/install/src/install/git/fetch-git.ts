@@ -116,9 +116,12 @@ async function fetchAhead(
   repository.make(SHA1_LENGTH);
   const ahead = repository.writeAhead(join(context.into, "ahead"), context);
   const args = [...fetchInto(folder), "--depth=1", "--", remote.url, "HEAD"];
-  const fetched = await remote.ask(args, { onNews: ahead.look });
-  ahead.look();
-  if (!fetched.ok) return FINAL.has(fetched.refusal.code) ? fetched : done(undefined);
+  const fetched = await remote.ask(args, { onNews: () => ahead.look() });
+  ahead.look(true);
+  if (!fetched.ok) {
+    await repository.remove(); // What was written ahead is then not used: git did not accept what it is from.
+    return FINAL.has(fetched.refusal.code) ? fetched : done(undefined);
+  }
   const commit = /^[0-9a-f]+(?=\t)/.exec(readFileSync(join(folder, "FETCH_HEAD"), "latin1"))?.[0];
   return done(commit === undefined ? undefined : { commit, path: "", listed: "HEAD" });
 }

@@ -6,32 +6,49 @@ import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { createPackReader, type PackObject } from "./pack-reader.ts";
 
-export interface FollowedPack extends Pick<ReturnType<typeof createPackReader>, "count" | "find"> {
-  /** Reads what has come since. Cheap if nothing has. */
-  look(): void;
+interface FollowedPack extends Pick<ReturnType<typeof createPackReader>, "count" | "find"> {
+  /** Reads what has come since. Cheap if nothing has. `isLast`: nothing more comes. */
+  look(isLast?: boolean): void;
+  /** There was a doubt, in the pack or of `take`, or the system refused: nothing more is read. */
+  isStopped(): boolean;
   close(): void;
 }
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Of a new repository. `take` gets each object once. */
-export function followPack(repository: string, take: (object: PackObject) => void): FollowedPack {
+/** Of a new repository. `take` gets each object once, and throws at a doubt. */
+export function followPack(
+  repository: string,
+  maxObjects: number,
+  take: (object: PackObject) => void,
+): FollowedPack {
   const folder = join(repository, "objects", "pack");
-  const reader = createPackReader();
+  const reader = createPackReader(maxObjects, take);
   let descriptor: number | undefined;
   let buffer: Buffer | undefined;
+  let isStopped = false;
+  const readOn = (isLast: boolean): void => {
+    descriptor ??= openPack(folder);
+    if (descriptor === undefined) return;
+    buffer ??= Buffer.alloc(CHUNK_BYTES);
+    for (let length = CHUNK_BYTES; length === CHUNK_BYTES; ) {
+      length = readSync(descriptor, buffer);
+      const isEnd = isLast && length < CHUNK_BYTES;
+      if (length > 0 || isEnd) reader.read(buffer.subarray(0, length), isEnd);
+    }
+  };
   return {
     count: reader.count,
     find: reader.find,
-    look() {
-      descriptor ??= openPack(folder);
-      if (descriptor === undefined) return;
-      buffer ??= Buffer.alloc(CHUNK_BYTES);
-      for (let length = CHUNK_BYTES; length === CHUNK_BYTES; ) {
-        length = readSync(descriptor, buffer);
-        if (length > 0) for (const object of reader.read(buffer.subarray(0, length))) take(object);
+    look(isLast = false) {
+      if (isStopped) return;
+      try {
+        readOn(isLast);
+      } catch {
+        isStopped = true; // Whatever it is, it is met again without haste, and said then.
       }
     },
+    isStopped: () => isStopped,
     close() {
       if (descriptor !== undefined) closeSync(descriptor);
       descriptor = undefined;

@@ -142,14 +142,14 @@ function flatten({ root, byId }: Trees): readonly ListedEntry[] {
       if (bytes > MAX_LISTING_BYTES) throw tooMuch();
       const isReadable = isReadableAbove && child.isReadable;
       if (isFolder(child)) add(child.id, `${path}/`, isReadable);
-      else entries.push({ ...kindOf(child.mode), id: child.id, path, isReadable });
+      else entries.push({ ...entryKindOf(child.mode), id: child.id, path, isReadable });
     }
   };
   add(root, "", true);
   return entries;
 }
 
-export function kindOf(mode: number): Pick<TreeEntry, "kind" | "executable"> {
+export function entryKindOf(mode: number): Pick<TreeEntry, "kind" | "executable"> {
   const bits = mode & KIND_BITS;
   const kind = bits === LINK ? "link" : bits === FILE ? "file" : "submodule";
   return { kind, executable: kind === "file" && (mode & OWNER_EXECUTES) !== 0 };

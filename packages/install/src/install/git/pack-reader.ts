@@ -13,8 +13,11 @@ export interface PackObject {
 }
 
 interface PackReader {
-  /** Takes what has come since; returns the objects that are complete now. */
-  read(bytes: Uint8Array): readonly PackObject[];
+  /**
+   * Takes what has come since, and gives away the objects that are complete now. `isLast`: nothing more comes. Throws at the
+   * first doubt; call it no more then.
+   */
+  read(bytes: Uint8Array, isLast?: boolean): void;
   /** How many the pack says it has; 0 before it said so. */
   count(): number;
   /** One of those that were read. */
@@ -24,6 +27,8 @@ interface PackReader {
 /** More than these are left to git. */
 const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
+/** What it takes to keep an object, besides its content. */
+const KEPT_BYTES = 512;
 
 const HEADER_BYTES = 12;
 /** An object's head: its size, and the offset or id of its base. */
@@ -32,31 +37,21 @@ const KINDS: readonly (ObjectKind | undefined)[] = [undefined, "commit", "tree",
 const [OFFSET_DELTA, ID_DELTA] = [6, 7];
 const ID_BYTES = 20;
 
-/** Of a repository whose ids are SHA-1. */
-export function createPackReader(): PackReader {
-  const byId = new Map<string, PackObject>();
-  const byOffset = new Map<number, PackObject>();
+/** Of a repository whose ids are SHA-1. `take` gets each object once. */
+export function createPackReader(maxObjects: number, take: (object: PackObject) => void): PackReader {
+  const objects = keepObjects();
   /** What is not read yet, and where in the pack it starts. */
   let pending: Buffer = Buffer.alloc(0);
   let start = 0;
   let count = 0;
   let left = 0;
-  let bytes = 0;
   /** How much must be there before another look is worth it. */
   let needed = HEADER_BYTES;
-  let isStopped = false;
 
   const skip = (length: number): void => {
     pending = pending.subarray(length);
     start += length;
     needed = 1;
-  };
-  const readHeader = (): void => {
-    const isPack = pending.toString("latin1", 0, 4) === "PACK" && pending.readUInt32BE(4) === 2;
-    if (!isPack) throw new UnusualPack();
-    count = pending.readUInt32BE(8);
-    left = count;
-    skip(HEADER_BYTES);
   };
   /** `undefined`: it has not come completely. */
   const readObject = (): PackObject | undefined => {
@@ -67,35 +62,55 @@ export function createPackReader(): PackReader {
       needed = 2 * Math.max(pending.length, MAX_HEAD_BYTES);
       return undefined;
     }
-    const base = typeof head.base === "number" ? byOffset.get(start - head.base) : byId.get(head.base ?? "");
-    const object = describe(head, body.content, base);
-    bytes += object.content.length + MAX_HEAD_BYTES;
-    if (bytes > MAX_BYTES) throw new UnusualPack();
-    byId.set(object.id, object);
-    byOffset.set(start, object);
+    const object = objects.add(start, head, body.content);
     skip(head.length + body.length);
     left -= 1;
     return object;
   };
   return {
-    read(added) {
-      if (isStopped) return [];
+    read(added, isLast = false) {
       pending = Buffer.concat([pending, added]);
-      const found: PackObject[] = [];
-      try {
-        if (count === 0 && pending.length >= needed) readHeader();
-        while (left > 0 && pending.length >= needed) {
-          const object = readObject();
-          if (object) found.push(object);
-        }
-      } catch (thrown) {
-        if (!(thrown instanceof UnusualPack)) throw thrown;
-        isStopped = true;
-        pending = Buffer.alloc(0);
+      if (isLast && start > 0) needed = 1;
+      if (start === 0 && pending.length >= needed) {
+        count = readCount(pending);
+        if (count > maxObjects) throw new UnusualPack();
+        left = count;
+        skip(HEADER_BYTES);
       }
-      return found;
+      while (left > 0 && pending.length >= needed) {
+        const object = readObject();
+        if (object === undefined) return;
+        take(object);
+      }
     },
     count: () => count,
+    find: objects.find,
+  };
+}
+
+function readCount(header: Buffer): number {
+  const isPack = header.toString("latin1", 0, 4) === "PACK" && header.readUInt32BE(4) === 2;
+  if (!isPack) throw new UnusualPack();
+  return header.readUInt32BE(8);
+}
+
+/** What was read so far; later objects may be differences from them. */
+function keepObjects(): Pick<PackReader, "find"> & {
+  add(start: number, head: ObjectHead, body: Buffer): PackObject;
+} {
+  const byId = new Map<string, PackObject>();
+  const byStart = new Map<number, PackObject>();
+  let bytes = 0;
+  return {
+    add(start, head, body) {
+      const base = typeof head.base === "number" ? byStart.get(start - head.base) : byId.get(head.base ?? "");
+      const object = describe(head, body, base);
+      bytes += object.content.length + KEPT_BYTES;
+      if (bytes > MAX_BYTES) throw new UnusualPack();
+      byId.set(object.id, object);
+      byStart.set(start, object);
+      return object;
+    },
     find(kind, id) {
       const object = byId.get(id);
       return object?.kind === kind ? object.content : undefined;
@@ -104,7 +119,7 @@ export function createPackReader(): PackReader {
 }
 
 /** Git reads it. */
-class UnusualPack extends Error {}
+export class UnusualPack extends Error {}
 
 interface ObjectHead {
   readonly type: number;

@@ -1,18 +1,19 @@
 /**
- * Writes the files of a commit while git still receives them. What it wrote counts only if the whole fetch succeeds and it is a
- * part of the commit that was meant; `write-tree.ts` then writes the rest. At the first doubt it writes nothing more.
+ * Writes the files of a commit while git still receives them. What it wrote counts only if the whole fetch succeeds and it is
+ * exactly the commit that was meant; otherwise `write-tree.ts` writes everything anew. At the first doubt it stops.
  */
 import { join } from "node:path";
 import type { FetchContext } from "../fetch-source.ts";
+import type { SourceLimits } from "../source-limits.ts";
 import { followPack } from "./follow-pack.ts";
 import type { ObjectKind } from "./git-objects.ts";
-import { type Child, isFolder, kindOf, readTree, rootOf, type TreeEntry } from "./list-tree.ts";
+import { type Child, entryKindOf, isFolder, readTree, rootOf, type TreeEntry } from "./list-tree.ts";
 import type { PackObject } from "./pack-reader.ts";
 import { SKILL_FILE, type StartedTree, startTree } from "./write-tree.ts";
 
 export interface TreeAhead {
-  /** Something may have come. */
-  look(): void;
+  /** Something may have come. `isLast`: nothing more comes. */
+  look(isLast?: boolean): void;
   /** An object that has come. */
   find(kind: ObjectKind, id: string): Buffer | undefined;
   /** What is written; `undefined` if nothing is, or if something in it is refused. */
@@ -40,79 +41,104 @@ interface Place {
   readonly entry?: TreeEntry;
 }
 
-const MOST_PLACES_PER_OBJECT = 4;
-
 /** `repository` is new and its ids are SHA-1; `into` does not exist yet. */
 export function writeTreeAhead(repository: string, into: string, context: FetchContext): TreeAhead {
-  const { limits, onFound } = context;
-  const waiting = new Map<string, Place[]>();
+  const { limits, onTold, onFound } = context;
   let tree: StartedTree | undefined;
-  let places = 0;
-  let isRefused = false;
-
-  const settle = (folder: Folder): void => {
-    folder.missing -= 1;
-    if (folder.missing > 0) return;
-    const { above, prefix } = folder;
-    if (above === undefined) return;
-    if (isOuterSkill(folder)) tree?.maker.whenMade(() => onFound?.(join(into, prefix.slice(0, -1))));
-    above.hasLink ||= folder.hasLink;
-    settle(above);
+  const places = followPlaces(limits, {
+    count: () => pack.count(),
+    find: (kind, id) => pack.find(kind, id),
+    onFile(entry, content) {
+      tree ??= startTree(into, pack.count(), context);
+      tree.write(entry, content);
+    },
+    onSkill(path) {
+      const folder = join(into, path);
+      onTold?.(folder);
+      tree?.maker.whenMade(() => onFound?.(folder));
+    },
+  });
+  // `write-tree.ts` meets again what stops it, in the right order, and says so.
+  const pack = followPack(repository, limits.files, places.take);
+  return {
+    look: pack.look,
+    find: pack.find,
+    started: () => (pack.isStopped() ? undefined : tree),
+    close: pack.close,
   };
+}
+
+const MOST_PLACES_PER_OBJECT = 4;
+
+interface Objects {
+  /** How many will come. */
+  count(): number;
+  /** One that has come. */
+  find(kind: ObjectKind, id: string): Buffer | undefined;
+  onFile(entry: TreeEntry, content: Buffer): void;
+  /** Everything in the folder of a skill has come. */
+  onSkill(path: string): void;
+}
+
+/** Where the objects of a commit belong, in whatever order they come. */
+function followPlaces(limits: SourceLimits, { count, find, onFile, onSkill }: Objects) {
+  const waiting = new Map<string, Place[]>();
+  let places = 0;
+  let hasCommit = false;
+
   const expect = (id: string, place: Place): void => {
-    places += 1;
-    // Trees that contain each other many times make far more places than there are objects.
-    if (places > MOST_PLACES_PER_OBJECT * pack.count() || pack.count() > limits.files)
-      throw new DoubtfulTree();
-    const there = pack.find(place.entry ? "blob" : "tree", id);
+    const there = find(kindAt(place), id);
     const others = waiting.get(id);
     if (there) fill(place, there, id);
     else if (others) others.push(place);
     else waiting.set(id, [place]);
   };
   const fill = ({ folder, entry }: Place, content: Buffer, id: string): void => {
-    if (entry === undefined) {
-      const children = readTree(content, id);
-      folder.missing = children.length + 1;
-      for (const child of children) addChild(folder, child);
-    } else {
-      tree ??= startTree(into, pack.count(), context);
-      tree.write(entry, content);
-    }
-    settle(folder);
+    if (entry) onFile(entry, content);
+    else addChildren(folder, readTree(content, id));
+    settle(folder, onSkill);
+  };
+  const addChildren = (folder: Folder, children: readonly Child[]): void => {
+    places += children.length;
+    // Trees that contain each other many times make far more places than there are objects.
+    const isTooMuch = places > MOST_PLACES_PER_OBJECT * count() || folder.depth > limits.depth;
+    if (isTooMuch || !children.every(({ isReadable }) => isReadable)) throw new DoubtfulTree();
+    folder.missing += children.length;
+    // Known before anything below it is complete.
+    folder.hasSkillFile = children.some(isSkillFile);
+    for (const child of children) addChild(folder, child);
   };
   const addChild = (folder: Folder, child: Child): void => {
     const path = `${folder.prefix}${child.name}`;
-    if (!child.isReadable || folder.depth > limits.depth) throw new DoubtfulTree();
     if (isFolder(child)) {
       expect(child.id, { folder: openFolder(`${path}/`, folder) });
       return;
     }
-    const entry = { ...kindOf(child.mode), id: child.id, path };
+    const entry = { ...entryKindOf(child.mode), id: child.id, path };
     if (entry.kind === "link") folder.hasLink = true;
-    if (child.name === SKILL_FILE) folder.hasSkillFile = true;
-    if (entry.kind === "submodule") settle(folder);
+    if (entry.kind === "submodule") settle(folder, onSkill);
     else expect(child.id, { folder, entry });
   };
-  const take = ({ kind, id, content }: PackObject): void => {
-    if (isRefused) return;
-    try {
+  return {
+    take({ kind, id, content }: PackObject): void {
       // A shallow fetch sends one commit.
-      if (kind === "commit") expect(rootOf(content), { folder: openFolder("") });
+      if (kind === "commit") {
+        if (hasCommit) throw new DoubtfulTree();
+        hasCommit = true;
+        expect(rootOf(content), { folder: openFolder("") });
+      }
       const filled = waiting.get(id) ?? [];
       waiting.delete(id);
-      for (const place of filled) fill(place, content, id);
-    } catch {
-      isRefused = true; // Whatever it is, `write-tree.ts` meets it again in the right order, and says so.
-    }
+      for (const place of filled) {
+        if (kind !== kindAt(place)) throw new DoubtfulTree();
+        fill(place, content, id);
+      }
+    },
   };
-  const pack = followPack(repository, take);
-  return {
-    look: pack.look,
-    find: pack.find,
-    started: () => (isRefused ? undefined : tree),
-    close: pack.close,
-  };
+}
+
+function kindAt({ entry }: Place): ObjectKind {
+  return entry ? "blob" : "tree";
 }
 
 class DoubtfulTree extends Error {}
@@ -122,9 +148,23 @@ function openFolder(prefix: string, above?: Folder): Folder {
   return { prefix, depth, missing: 1, hasSkillFile: false, hasLink: false, ...(above && { above }) };
 }
 
-/** Nested skills are part of the outer one. */
+/** One more of its entries is there; with the last one, it is itself. */
+function settle(folder: Folder, onSkill: Objects["onSkill"]): void {
+  folder.missing -= 1;
+  const { above, prefix } = folder;
+  if (folder.missing > 0 || above === undefined) return;
+  if (isOuterSkill(folder)) onSkill(prefix.slice(0, -1));
+  above.hasLink ||= folder.hasLink;
+  settle(above, onSkill);
+}
+
+function isSkillFile(child: Child): boolean {
+  return child.name === SKILL_FILE && !isFolder(child) && entryKindOf(child.mode).kind !== "submodule";
+}
+
+/** Nested skills are part of the outer one, unless that is the root. */
 function isOuterSkill({ hasSkillFile, hasLink, above }: Folder): boolean {
   if (!hasSkillFile || hasLink) return false;
-  for (let folder = above; folder; folder = folder.above) if (folder.hasSkillFile) return false;
+  for (let folder = above; folder?.above; folder = folder.above) if (folder.hasSkillFile) return false;
   return true;
 }

@@ -22,9 +22,9 @@ const HINTS: Readonly<Partial<Record<InstallFaultCode, string>>> = {
 const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n/;
 const MAX_POINTER_BYTES = 1024;
 
-type WriteContext = Pick<FetchContext, "limits" | "onFound" | "makerOf">;
+type WriteContext = Pick<FetchContext, "limits" | "onTold" | "onFound" | "makerOf">;
 
-/** A tree of which some files may be written. */
+/** A tree that is being written. */
 export interface StartedTree {
   readonly folder: string;
   readonly maker: TreeMaker;
@@ -62,7 +62,7 @@ export function startTree(folder: string, count: number, { limits, makerOf }: Wr
 }
 
 /**
- * `objects` are those of `entries`, from the repository at `url`. `started` goes on if it has nothing but these, otherwise a
+ * `objects` are those of `entries`, from the repository at `url`. `started` is used if it has exactly these, otherwise a
  * new tree is written to `into`, which does not exist yet.
  */
 export async function writeTree(
@@ -75,24 +75,15 @@ export async function writeTree(
 ): Promise<
   Result<Pick<StartedTree, "folder"> & { readonly diagnostics: readonly Diagnostic[] }, InstallFault>
 > {
-  const { limits, onFound } = context;
+  const { limits } = context;
   const files = entries.filter(({ kind }) => kind !== "submodule");
   try {
     if (files.length > limits.files)
       throw limited(`It has ${files.length} files; the limit is ${limits.files}.`);
-    const tree = started && isPartOf(started, files) ? started : startTree(into, files.length, context);
-    const { folder, maker, written } = tree;
-    const missing = files.filter(({ path }) => !written.has(path));
-    const folders = watchFolders((path) => maker.whenMade(() => onFound?.(join(folder, path))));
-    let next = 0;
-    const place = (content: Buffer): void => {
-      const entry = missing[next++];
-      if (entry === undefined) return;
-      tree.write(entry, content);
-      folders.pass(entry);
-    };
-    const ids = missing.map(({ id }) => id);
-    await ask("blob", ids, limits.fileBytes, place);
+    const isThere = started !== undefined && hasAll(started, files);
+    const tree = isThere ? started : startTree(into, files.length, context);
+    if (!isThere) await writeFiles(ask, files, tree, context);
+    const { folder } = tree;
     const submodules = entries.filter(({ kind }) => kind === "submodule");
     const leftOut = submodules.map((entry) => warn(entry, folder, SUBMODULE));
     const notes = inTreeOrder(await tree.finish(), entries, folder);
@@ -103,12 +94,34 @@ export async function writeTree(
   }
 }
 
-function isPartOf({ written }: StartedTree, entries: readonly TreeEntry[]): boolean {
+async function writeFiles(
+  ask: GitObjects["ask"],
+  files: readonly TreeEntry[],
+  { folder, maker, write }: StartedTree,
+  { limits, onTold, onFound }: WriteContext,
+): Promise<void> {
+  const folders = watchFolders((path) => {
+    onTold?.(join(folder, path));
+    maker.whenMade(() => onFound?.(join(folder, path)));
+  });
+  let next = 0;
+  const place = (content: Buffer): void => {
+    const entry = files[next++];
+    if (entry === undefined) return;
+    write(entry, content);
+    folders.pass(entry);
+  };
+  const ids = files.map(({ id }) => id);
+  await ask("blob", ids, limits.fileBytes, place);
+}
+
+/** All of these, and nothing else. */
+function hasAll({ written }: StartedTree, files: readonly TreeEntry[]): boolean {
   const isSame = (entry: TreeEntry): boolean => {
     const { kind, executable, id } = written.get(entry.path) ?? {};
     return kind === entry.kind && executable === entry.executable && id === entry.id;
   };
-  return entries.reduce((sum, entry) => sum + Number(isSame(entry)), 0) === written.size;
+  return written.size === files.length && files.every(isSame);
 }
 
 /** Files may have been written in any order. */
