@@ -85,12 +85,12 @@ function packBatches(post: (bytes: Uint8Array, length: number) => void): Omit<Ma
   let used = 0;
   let entries = 0;
   let sent = 0;
-  const send = (): number => {
-    if (entries === 0) return sent;
+  const send = (): void => {
+    if (entries === 0) return;
     post(space, used);
     used = 0;
     entries = 0;
-    return ++sent;
+    sent += 1;
   };
   const makeRoom = (bytes: number): void => {
     if (used + bytes <= space.length) return;
@@ -113,6 +113,7 @@ function packBatches(post: (bytes: Uint8Array, length: number) => void): Omit<Ma
       space[used - 1] = 0;
       if (++entries >= BATCH_ENTRIES) send();
     },
+    batches: () => sent + Math.min(entries, 1),
     send,
   };
 }

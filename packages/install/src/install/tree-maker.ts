@@ -16,7 +16,7 @@ export interface TreeMaker {
   writeFile(path: string, bytes: Uint8Array, mode: number): void;
   /** To a folder. */
   makeLink(path: string, target: string): void;
-  /** Called when everything so far is there; never after a failure. */
+  /** Called when everything so far is there, with the next ones or at the end; never after a failure. */
   whenMade(use: () => void): void;
   /**
    * The files in a folder that has nothing but what was made here, and all of it is there. `undefined`: only reading it
@@ -43,8 +43,10 @@ export interface MakeEntry {
 export interface MakerThread {
   /** Copies the bytes. */
   add(entry: MakeEntry, bytes?: Uint8Array): void;
-  /** Sends what is left; returns how many batches were sent so far. */
-  send(): number;
+  /** How many batches there are so far, with one that is not sent yet. */
+  batches(): number;
+  /** Sends what is left. */
+  send(): void;
   end(): Promise<void>;
 }
 
@@ -171,7 +173,11 @@ function followProgress(): MakerProgress {
 
 function tellThread(thread: MakerThread, progress: MakerProgress): TreeMaker {
   const written = rememberWritten();
-  const whenMade = (use: () => void): void => progress.when(thread.send(), use);
+  const whenMade = (use: () => void): void => progress.when(thread.batches(), use);
+  const finished = async (): Promise<void> => {
+    thread.send();
+    await new Promise<void>(whenMade);
+  };
   return {
     makeFolder(path) {
       thread.add({ path, mode: FOLDER_MODE });
@@ -188,7 +194,7 @@ function tellThread(thread: MakerThread, progress: MakerProgress): TreeMaker {
     whenMade,
     filesIn: (folder) => (progress.isAsTold ? written.in(folder)?.files : undefined),
     contentIn: written.in,
-    finish: () => Promise.race([progress.stop, new Promise<void>(whenMade)]),
+    finish: () => Promise.race([progress.stop, finished()]),
     close: () => thread.end(),
   };
 }
@@ -198,18 +204,19 @@ function createBatches(post: (batch: MakeBatch) => void): Omit<MakerThread, "end
   let pieces: Uint8Array[] = [];
   let size = 0;
   let sent = 0;
-  const send = (): number => {
-    if (entries.length === 0) return sent;
+  const send = (): void => {
+    if (entries.length === 0) return;
     post({ entries, bytes: joinPieces(pieces, size) });
     [entries, pieces, size] = [[], [], 0];
-    return ++sent;
+    sent += 1;
   };
   return {
     add(entry, bytes) {
-      if (bytes) pieces.push(bytes);
+      if (bytes) pieces.push(new Uint8Array(bytes));
       size += entry.size ?? 0;
       if (entries.push(entry) >= BATCH_ENTRIES || size >= BATCH_BYTES) send();
     },
+    batches: () => sent + Math.min(entries.length, 1),
     send,
   };
 }

@@ -181,7 +181,7 @@ describe.each(THREADS)("a tree made $kind", ({ start }) => {
       if (number % 100 === 99) maker.whenMade(() => told++);
     }
     await expect(maker.finish()).rejects.toMatchObject({ code: "EEXIST" });
-    expect(told).toBe(5);
+    expect(told).toBe(4); // What comes with the one that fails is there as well, but nobody is told.
     expect(readdirSync(root)).toHaveLength(501);
     maker.whenMade(() => expect.unreachable("It was not made."));
     maker.writeFile(join(root, "later"), Buffer.from("theirs"), 0o644);
@@ -286,6 +286,7 @@ describe.each(NATIVE)("threads that made trees $kind", ({ start }) => {
       const fill = (maker) => {
         for (let number = 0; number < 5000; number++) maker.writeFile(root + "/" + number, Buffer.from("text"), 0o644);
         maker.whenMade(() => console.log("made", readdirSync(root).length));
+        void maker.finish();
       };
       ${program}`;
   }
@@ -332,7 +333,8 @@ describe.each(NATIVE)("threads that made trees $kind", ({ start }) => {
   test("pass on what a listener throws, as an event does", () => {
     const program = `process.on("uncaughtException", ({ message }) => console.log("caught", message));
       maker.makeFolder(root + "/a");
-      maker.whenMade(() => { throw new Error("mine"); });`;
+      maker.whenMade(() => { throw new Error("mine"); });
+      void maker.finish();`;
     expect(run(program)).toBe("caught mine\n");
   });
 });

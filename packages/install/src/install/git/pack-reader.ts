@@ -2,7 +2,7 @@
  * Reads the objects of a pack while git still receives it. Only what is usual: at the first doubt it stops, and git, which checks
  * the whole pack, gives the rest. An id is the digest of its content, so what was read is what the id means.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { inflateSync } from "node:zlib";
 import type { ObjectKind } from "./git-objects.ts";
 
@@ -216,7 +216,7 @@ function describe({ type, base: asked }: ObjectHead, body: Buffer, base: PackObj
   const kind = asked === undefined ? KINDS[type] : base?.kind;
   if (kind === undefined) throw new UnusualPack();
   const content = base && asked !== undefined ? applyDelta(body, base.content) : body;
-  const id = createHash("sha1").update(`${kind} ${content.length}\0`).update(content).digest("hex");
+  const id = hash("sha1", Buffer.concat([Buffer.from(`${kind} ${content.length}\0`), content]));
   return { kind, id, content };
 }
 
