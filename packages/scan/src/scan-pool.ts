@@ -38,19 +38,25 @@ export interface ScanAnswers {
   readonly through: number;
 }
 
+type OnSkill = (done: number, total: number) => void;
+
 export interface ScanPool {
   /** Work may start at once. */
   add(job: ScanJob): void;
-  /** Starts threads for skills that will be added. */
-  warm(): void;
+  /** From now on skills come one by one, while others, such as git, use this machine as well. */
+  begin(): void;
   /** Call once, when all are added. `onSkill` is called before each. */
-  finish(onSkill?: (done: number, total: number) => void): Promise<readonly ScanReport[]>;
+  finish(onSkill?: OnSkill): Promise<readonly ScanReport[]>;
   /** Stops all threads, whatever they do. Always call it. */
   close(): Promise<void>;
 }
 
 /** Starting a thread takes as long as scanning this many skills. */
 const WORTH_A_THREAD = 24;
+/** If no core is free, it costs more: it takes time from others, and has everything to load once more. */
+const WORTH_ANOTHER = 400;
+/** This thread's, and one for whoever works meanwhile. */
+const BUSY_CORES = 2;
 const MOST_THREADS = 3;
 /** How many go to the threads together, to save messages; fewer when this thread's turn ends. */
 const BATCH = 8;
@@ -58,73 +64,138 @@ const BATCH = 8;
 const TURN = 8;
 
 /** `cacheFolder`: where results are stored for the next scan of the same content. */
-export function openScanPool(options: ScanSkillOptions = {}, cacheFolder?: string): ScanPool {
-  const jobs: ScanJob[] = [];
-  const reports: (ScanReport | undefined)[] = [];
+export function openScanPool(
+  options: ScanSkillOptions = {},
+  cacheFolder?: string,
+  cores: number = availableParallelism(),
+): ScanPool {
+  const { jobs, scan, keep, tell, collect } = openScans(options, cacheFolder);
   const next = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   let threads: ScanThread[] | undefined;
+  let pauses: Pauses | undefined;
   let sent = 0;
-  let done = 0;
-  let tell: (done: number) => void = () => undefined;
 
-  const known = openKnown(options, cacheFolder);
-  const keep = ([index, report]: ScanAnswer): void => {
-    const job = jobs[index];
-    if (report === undefined || job === undefined) return;
-    known?.keep(job, report);
-    reports[index] = report;
-    done++;
-    tell(done);
-  };
-  const warm = (): void => {
-    threads ??= startThreads({ options, cacheFolder, next, compileCache: getCompileCacheDir() }, keep);
+  const start = (): void => {
+    const data = { options, cacheFolder, next, compileCache: getCompileCacheDir() };
+    threads ??= startThreads(Math.min(cores - 1, MOST_THREADS), data, keep);
   };
   const send = (): void => {
     if (sent === jobs.length || !threads) return;
     for (const { worker } of threads) worker.postMessage(jobs.slice(sent));
     sent = jobs.length;
   };
-  const scanHere = async (index: number): Promise<void> => {
-    const job = jobs[index];
-    if (job !== undefined) keep([index, await scanJob(job, options, known?.recallFor(job))]);
+  const scanNext = async (): Promise<boolean> => {
+    const index = take(next, jobs.length);
+    if (index !== undefined) await scan(index).catch(() => undefined); // `collect` does it again, and fails.
+    return index !== undefined;
   };
 
   return {
     add(job) {
-      jobs.push(job);
-      if (jobs.length >= WORTH_A_THREAD) warm();
+      const waiting = jobs.push(job) - Atomics.load(next, 0);
+      if (waiting >= (pauses ? WORTH_ANOTHER : WORTH_A_THREAD)) start();
       if (jobs.length - sent >= BATCH) send();
       else if (jobs.length - sent === 1) queueMicrotask(send);
+      pauses?.use();
     },
-    warm,
+    begin() {
+      if (cores > BUSY_CORES) start();
+      else pauses ??= workInPauses(scanNext);
+    },
     async finish(onSkill) {
+      await pauses?.end();
       const total = jobs.length;
-      tell = startTelling(done, total, onSkill);
+      tell(onSkill);
       send();
       const first = takeFirst(next, total, threads?.length ?? 0);
       for (let index = first, turn = 0; index !== undefined; index = take(next, total)) {
-        await scanHere(index);
+        await scan(index);
         if (threads?.length && ++turn % TURN === 0) await setImmediate();
       }
       await Promise.all((threads ?? []).map((thread) => thread.isThrough(total)));
-      // A lost thread took some of them with it.
-      for (let index = 0; index < total; index++) if (reports[index] === undefined) await scanHere(index);
-      known?.save();
-      return reports.flatMap((report) => report ?? []);
+      return collect();
     },
     async close() {
+      await pauses?.end();
       await Promise.all((threads ?? []).map(({ worker }) => worker.terminate()));
       threads = [];
     },
   };
 }
 
+interface Scans {
+  readonly jobs: ScanJob[];
+  /** Scans one on this thread. */
+  scan(index: number): Promise<void>;
+  /** Keeps what a thread answered. */
+  keep(answer: ScanAnswer): void;
+  /** Tells of those that are done and of those that will be. */
+  tell(onSkill: OnSkill | undefined): void;
+  /** All reports. What a lost thread took with it is scanned here. */
+  collect(): Promise<readonly ScanReport[]>;
+}
+
+function openScans(options: ScanSkillOptions, cacheFolder: string | undefined): Scans {
+  const jobs: ScanJob[] = [];
+  const reports: (ScanReport | undefined)[] = [];
+  const known = openKnown(options, cacheFolder);
+  let done = 0;
+  let onDone: (done: number) => void = () => undefined;
+
+  const keep = ([index, report]: ScanAnswer): void => {
+    const job = jobs[index];
+    if (report === undefined || job === undefined) return;
+    known?.keep(job, report);
+    reports[index] = report;
+    done++;
+    onDone(done);
+  };
+  const scan = async (index: number): Promise<void> => {
+    const job = jobs[index];
+    if (job !== undefined) keep([index, await scanJob(job, options, known?.recallFor(job))]);
+  };
+  return {
+    jobs,
+    scan,
+    keep,
+    tell(onSkill) {
+      onDone = startTelling(done, jobs.length, onSkill);
+    },
+    async collect() {
+      for (const index of jobs.keys()) if (reports[index] === undefined) await scan(index);
+      known?.save();
+      return reports.flatMap((report) => report ?? []);
+    },
+  };
+}
+
+interface Pauses {
+  /** There is something to do. */
+  use(): void;
+  end(): Promise<void>;
+}
+
+/** Does one step after the other when this thread has nothing else to do. `step` returns whether there was one. */
+function workInPauses(step: () => Promise<boolean>): Pauses {
+  let working: Promise<void> | undefined;
+  let hasEnded = false;
+  const work = async (): Promise<void> => {
+    for (let isOn = true; isOn; isOn = !hasEnded && (await step())) await setImmediate();
+    working = undefined;
+  };
+  return {
+    use() {
+      if (!hasEnded) working ??= work();
+    },
+    async end() {
+      hasEnded = true;
+      await working;
+    },
+  };
+}
+
 /** Including those done before someone asked. */
-function startTelling(
-  done: number,
-  total: number,
-  onSkill: ((done: number, total: number) => void) | undefined,
-): (done: number) => void {
+function startTelling(done: number, total: number, onSkill: OnSkill | undefined): (done: number) => void {
   for (let told = 0; told <= Math.min(done, total - 1); told++) onSkill?.(told, total);
   return (now) => {
     if (now < total) onSkill?.(now, total);
@@ -174,11 +245,15 @@ interface ScanThread {
   isThrough(jobs: number): Promise<void>;
 }
 
-function startThreads(workerData: ScanThreadData, keep: (answer: ScanAnswer) => void): ScanThread[] {
+function startThreads(
+  count: number,
+  workerData: ScanThreadData,
+  keep: (answer: ScanAnswer) => void,
+): ScanThread[] {
   const file = findThreadProgram("scan/src/scan-thread.ts", "dist/threads/scan.js");
-  const count = file === undefined ? 0 : Math.min(availableParallelism() - 1, MOST_THREADS);
+  if (file === undefined) return [];
   try {
-    return Array.from({ length: count }, () => startThread(file ?? "", workerData, keep));
+    return Array.from({ length: count }, () => startThread(file, workerData, keep));
   } catch {
     return []; // A host that does not allow threads.
   }

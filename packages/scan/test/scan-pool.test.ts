@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { digestBytes } from "@metier/base/digest";
 import { listFiles } from "@metier/base/files";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -56,6 +57,50 @@ async function scanTogether(cacheFolder?: string): Promise<readonly ScanReport[]
 
 test("many skills on several threads give the reports that each gives alone, in their order", async () => {
   expect(await scanTogether()).toEqual(await scanPlainly());
+});
+
+test("skills that come while others use both cores are scanned in between, and give the same reports", async () => {
+  const pool = openScanPool({}, undefined, 2);
+  let before = 0; // How many are done when someone asks: they are told of at once.
+  let isAtOnce = true;
+  try {
+    pool.begin();
+    for (const directory of folders) {
+      pool.add({ subject: { directory } });
+      await setImmediate();
+    }
+    const reports = await pool.finish(() => {
+      queueMicrotask(() => {
+        isAtOnce = false;
+      });
+      if (isAtOnce) before++;
+    });
+    expect(reports).toEqual(await scanPlainly());
+    expect(before).toBeGreaterThan(10);
+  } finally {
+    await pool.close();
+  }
+});
+
+test("a scan that fails in between is done again for whoever asks, who gets the error if it fails again", async () => {
+  const [directory = ""] = folders;
+  for (const failures of [1, 2]) {
+    let left = failures;
+    const subject = {
+      get directory() {
+        if (left-- > 0) throw new Error("not now");
+        return directory;
+      },
+    };
+    const pool = openScanPool({}, undefined, 2);
+    pool.begin();
+    pool.add({ subject });
+    while (left === failures) await setImmediate();
+    const asked = pool.finish();
+    if (failures === 1) expect(await asked).toEqual([await scanSkill({ directory })]);
+    else await expect(asked).rejects.toThrow("not now");
+    await pool.close();
+  }
 });
 
 test("files that are given give the report of those on the disk, which need not be there", async () => {

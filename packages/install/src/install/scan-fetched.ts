@@ -1,6 +1,6 @@
 /**
- * Scans what was fetched. If everything in a source is requested, scanning starts on another core as soon as skills are
- * found, while they are read and identified; the rest is scanned on request.
+ * Scans what was fetched. If everything in a source is requested, scanning starts as soon as skills are found, while others
+ * still come; the rest is scanned on request.
  */
 import type { Finding, ScanPolicy, ScanReport, SkippedPart } from "@metier/scan";
 import { type FetchedFiles, judgeFindings, type ScanPool } from "@metier/scan/engine";
@@ -39,7 +39,7 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
   void ready?.then(
     (opened) => {
       pool = opened;
-      opened.warm();
+      opened.begin();
       begun.forEach(add);
     },
     () => undefined, // The caller that asks for the scans gets the error.
