@@ -220,8 +220,8 @@ type BinaryKind =
   | "database"
   | "unknown";
 
-/** `least`: the minimum number of bytes, to avoid checking each of them. */
-const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp, least?: number])[] = [
+/** `at`: where it is, if not at the start. */
+const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp, at?: number])[] = [
   ["executable", "an ELF program", /^\x7fELF/],
   ["executable", "a Windows program", /^MZ[\s\S]{58,}?PE\0\0|^MZ\x90\0/],
   [
@@ -241,9 +241,9 @@ const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp, least?: number
   ["archive", "a 7z archive", /^7z\xbc\xaf\x27\x1c/],
   ["archive", "a RAR archive", /^Rar!\x1a\x07/],
   ["archive", "a Zstandard archive", /^\x28\xb5\x2f\xfd/],
-  ["archive", "a tar archive", /^[\s\S]{257}ustar/, 262],
+  ["archive", "a tar archive", /^ustar/, 257],
   ["archive", "an installer package", /^(?:!<arch>\ndebian|\xed\xab\xee\xdb|xar!)/],
-  ["archive", "a disk image", /^[\s\S]{32769}CD001/, 32_774],
+  ["archive", "a disk image", /^CD001/, 32_769],
   ["image", "a PNG image", /^\x89PNG\r\n\x1a\n/],
   ["image", "a JPEG image", /^\xff\xd8\xff/],
   ["image", "a GIF image", /^GIF8[79]a/],
@@ -261,8 +261,10 @@ const SIGNATURES: readonly (readonly [BinaryKind, string, RegExp, least?: number
   ["database", "a SQLite database", /^SQLite format 3\0/],
 ];
 
-/** All at once: most files are text. The first `^` keeps it from trying every place. */
-const ANY_SIGNATURE = new RegExp(`^(?:${SIGNATURES.map(([, , { source }]) => source).join("|")})`);
+/** Most files are text. All at once, and the first `^` keeps it from trying every place. */
+const STARTS = SIGNATURES.filter(([, , , at]) => at === undefined);
+const ANY_START = new RegExp(`^(?:${STARTS.map(([, , { source }]) => source).join("|")})`);
+const LATER = SIGNATURES.filter(([, , , at]) => at !== undefined);
 
 export interface Signature {
   readonly kind: BinaryKind;
@@ -272,8 +274,9 @@ export interface Signature {
 
 export function signatureOf(head: Uint8Array): Signature | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
-  if (!ANY_SIGNATURE.test(text)) return undefined;
-  const found = SIGNATURES.find(([, , pattern, least = 0]) => text.length >= least && pattern.test(text));
+  const found = (ANY_START.test(text) ? SIGNATURES : LATER).find(([, , pattern, at = 0]) =>
+    pattern.test(text.slice(at)),
+  );
   return found && { kind: found[0], what: found[1] };
 }
 

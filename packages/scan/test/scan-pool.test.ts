@@ -223,7 +223,7 @@ test("known scans are bounded, and what was asked for last stays", () => {
 /** Of the files that decide what a scan finds. When one of them changes what is found, `RULES_VERSION` is raised as well. */
 const PINNED = {
   version: 2,
-  digest: "sha256:eb2911d399717e49d175c02e72bcf265cd206efb2ff95613cb5734aa01801d86",
+  digest: "sha256:4eb9100e86480be221d4a50f8f871c9222a38cd9e389688b5864ef397503e053",
 };
 
 test("a change of what a scan finds is a new version of the rules", () => {
