@@ -6,7 +6,7 @@
 import { dirname } from "node:path";
 import { type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/diagnostic";
 import { type BoundedRead, decodeBytes, readBoundedBytes } from "@metier/base/files";
-import type { RealPathOf } from "@metier/base/places";
+import { isInside, type RealPathOf, realPathOr } from "@metier/base/places";
 import { forReader } from "@metier/base/text";
 import { once } from "@metier/base/turns";
 import { parseHead, parseSkill } from "../parse/parse-skill.ts";
@@ -15,6 +15,7 @@ import type { BodyFacts, CheckedSkill, ParsedSkill, SkillCandidate } from "../sk
 import { type InstalledSkills, mayHold, reportChanged } from "../sources/installed-skills.ts";
 import type { FoundCandidate, RootOutcome } from "../sources/search.ts";
 import { searchSteps } from "../sources/search-root.ts";
+import { type ListedFolder, type ListFolder, readFolderListing } from "../sources/skill-files.ts";
 import type { SkillRoot } from "../sources/skill-roots.ts";
 import { stampOf } from "../trust/content-identity.ts";
 import { type Profile, severityIn } from "../validate/profiles.ts";
@@ -53,9 +54,11 @@ const BATCH = 512;
 
 /** Reads a top folder's skills right after it was searched, one after the other. */
 export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promise<RootContent> {
-  const { nested, knownRoots, realPathOf, index } = options;
+  const { nested, knownRoots, realPathOf, index, reads } = options;
   const refind = (): readonly string[] | undefined => index?.refind(nested);
-  const steps = searchSteps(root, { knownRoots, realPathOf, nested, listFolder: index?.listFolder, refind });
+  const listFolder =
+    reads?.listing(root, index?.listFolder ?? readFolderListing, realPathOf) ?? index?.listFolder;
+  const steps = searchSteps(root, { knownRoots, realPathOf, nested, listFolder, refind });
   const skills: SoundSkill[] = [];
   const diagnostics: Diagnostic[] = [];
   let number = 0;
@@ -99,8 +102,10 @@ function readFound(
   return read instanceof Promise ? read.then(keep) : keep(read);
 }
 
-/** Installed skills as just read: other clients' folders have links to the same files. */
+/** Installed skills as just listed and read: other clients' folders have links to the same files. */
 interface InstalledReads {
+  /** What lists the folders of a root: `list`, unless a link leads out of it to a folder that is known. */
+  listing(root: SkillRoot, list: ListFolder, realPathOf?: RealPathOf): ListFolder;
   keep(place: FoundCandidate, read: ReadSkill): void;
   find(place: FoundCandidate): ReadSkill | undefined;
 }
@@ -108,7 +113,22 @@ interface InstalledReads {
 /** Without those that have diagnostics, which name the path. */
 export function rememberReads(): InstalledReads {
   const reads = new Map<string, { readonly as: SkillCandidate; readonly read: ReadSkill }>();
+  const listings = new Map<string, ListedFolder>();
   return {
+    listing({ path: root, locked }, list, realPathOf = realPathOr) {
+      if (locked) {
+        return (path, top, real) => {
+          const listing = list(path, top, real);
+          listings.set(real, listing);
+          return listing;
+        };
+      }
+      return (path, top, real) => {
+        const known = top || path === real ? undefined : listings.get(real);
+        const isElsewhere = known !== undefined && !isInside(real, realPathOf(root));
+        return isElsewhere ? known : list(path, top, real);
+      };
+    },
     keep({ candidate, realFile }, read) {
       if (read.checked.diagnostics.length === 0) reads.set(realFile, { as: candidate, read });
     },

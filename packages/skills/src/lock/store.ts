@@ -99,7 +99,8 @@ export function placeAllInStore(
     // If something is already there, it is checked outside the turn.
     return done(moves.map((move, index) => first[index] ?? settle(store, move)));
   } finally {
-    for (const folder of incoming) if (existsSync(folder)) removeFolder(folder);
+    const left = new Set(readdirSync(store));
+    for (const folder of incoming) if (left.has(basename(folder))) removeFolder(folder);
   }
 }
 
@@ -130,15 +131,25 @@ function differenceOf(
 /** Into the store's own folder, under a name that no skill has: from there a rename is atomic on any machine. */
 function bringIn(store: string, folder: string): string {
   const incoming = join(store, `.incoming-${randomUUID()}`);
-  chmodSync(folder, 0o700); // A folder that is closed to its owner could not be moved.
   try {
-    renameSync(folder, incoming);
+    moveOpened(folder, incoming);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
     cpSync(folder, incoming, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
     removeFolder(folder);
   }
   return incoming;
+}
+
+/** A folder that is closed to its owner cannot be moved before it is opened. */
+function moveOpened(folder: string, to: string): void {
+  try {
+    renameSync(folder, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    chmodSync(folder, 0o700);
+    renameSync(folder, to);
+  }
 }
 
 /** Hashing is slow, so it happens outside the lock; what was hashed is recognized inside it. */

@@ -291,7 +291,7 @@ function takeFile(search: Search, folder: Folder, name: string, target?: string)
 
 function list(search: Search, folder: Folder): ListedFolder | undefined {
   try {
-    return search.listFolder(folder.path, folder.depth === 0);
+    return search.listFolder(folder.path, folder.depth === 0, folder.real);
   } catch (error) {
     search.report(folder.path, FINDINGS.unlistable(folder.path, folder.depth === 0, error));
     return undefined;

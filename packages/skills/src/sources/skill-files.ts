@@ -25,8 +25,8 @@ export interface ListedFolder {
   readonly entries: number;
 }
 
-/** Lists a folder; throws what `readdir` throws. The index replaces it if nothing changed. */
-export type ListFolder = (path: string, top: boolean) => ListedFolder;
+/** Lists a folder, which is really at `real`; throws what `readdir` throws. The index replaces it if nothing changed. */
+export type ListFolder = (path: string, top: boolean, real: string) => ListedFolder;
 
 const FLAT_FILE = /\.(?:md|ya?ml)$/i;
 

@@ -126,3 +126,40 @@ test("a link to an installed skill is not read again, unless its name or a diagn
   expect(found.length).toBeGreaterThanOrEqual(COUNT - 1); // One of two links to the same folder is entered.
   expect(linked.diagnostics.map(({ path }) => path)).toContain(join(client.path, "warned", "SKILL.md"));
 });
+
+test("links to installed skills show what their folders have, also if nobody listed these before", async () => {
+  const { folder, roots } = makeStore();
+  symlinkSync(roots[0]?.path ?? "", join(roots[1]?.path ?? "", "link"));
+  const client = linkAll(folder, roots);
+  const options = {
+    profile: "standard",
+    nested: false,
+    knownRoots: new Set([join(folder, "store")]),
+  } as const;
+  for (const nested of [false, true]) {
+    const alone = await readRoot(client, { ...options, nested });
+    const reads = rememberReads();
+    for (const root of roots) await readRoot(root, { ...options, nested, reads });
+    expect(await readRoot(client, { ...options, nested, reads })).toEqual(alone);
+    expect(alone.diagnostics.map(({ code }) => code)).toContain("scan.ignored");
+  }
+});
+
+test("a root around the store is indexed as a whole, also if a link leads to it", async () => {
+  const { folder, roots } = makeStore({});
+  symlinkSync(join(folder, "store"), join(folder, "link"));
+  const [first] = roots;
+  for (const name of ["store", "link"]) {
+    const around = { ...linkAll(temporaryFolder(), []), path: join(folder, name) };
+    const cache = join(folder, `cache-${name}`);
+    const before = await readAll([...roots, around], cache);
+    expect(before.contents.at(-1)?.skills).toHaveLength(roots.length);
+    const inner = join(first?.path ?? "", `inner-${name}`);
+    mkdirSync(inner);
+    writeFileSync(join(inner, "SKILL.md"), skillText("name: inner\ndescription: New."));
+    const after = await readAll([...roots, around], cache);
+    const fresh = await readAll([...roots, around], join(folder, `fresh-${name}`));
+    expect(after.contents).toEqual(fresh.contents);
+    expect(after.contents.at(-1)?.diagnostics).not.toEqual(before.contents.at(-1)?.diagnostics);
+  }
+});
