@@ -88,6 +88,10 @@ const io: CliIo = {
 };
 
 process.exitCode = await runCli(process.argv.slice(2), io);
+// If nothing is left to do, Node would end now as well, but first take the heap of thousands of skills apart.
+setImmediate(() => {
+  if (process.getActiveResourcesInfo().length === 0) process.exit();
+});
 
 /** Does what the terminal does for Ctrl-Z: `npx` and the shell script around this process stop with it. */
 function stopGroup(): void {

@@ -141,6 +141,12 @@ export async function loadTomlEditor() {
 }
 
 async function editToml(text: string, changes: readonly DocumentChange[]): Promise<string> {
+  // Lists of tables in a new file: nothing is there to keep, and the reader's library is loaded and much smaller.
+  if (text === "" && changes.every(({ value }) => isTableList(value))) {
+    const values = {};
+    applyChanges(values, changes);
+    return (await import("./toml-document.ts")).writeToml(values);
+  }
   const { parse, patch } = await loadTomlEditor();
   const plain = /[^\r]\n/.test(text) ? text.replaceAll("\r\n", "\n") : text;
   const source = openTables(plain, parse(plain), changes);

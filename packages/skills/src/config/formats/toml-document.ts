@@ -1,9 +1,13 @@
 /** TOML by `smol-toml`, which keeps no positions; a scan over the already validated text finds the keys. */
-import { parse, TomlError } from "smol-toml";
+import { parse, stringify, TomlError } from "smol-toml";
 import { type ConfigDocument, ConfigSyntaxError, KeyIndex, locateBy } from "./config-document.ts";
 
 export function parseTomlDocument(text: string): ConfigDocument {
   return { values: parseToml(text), locate: locateBy(() => indexKeys(text)) };
+}
+
+export function writeToml(values: Readonly<Record<string, unknown>>): string {
+  return stringify(values);
 }
 
 function parseToml(text: string): Readonly<Record<string, unknown>> {
