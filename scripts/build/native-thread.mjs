@@ -36,7 +36,7 @@ function compile(folder) {
   const compiler = process.env.CC ?? "cc";
   if (!runQuietly(compiler, ["--version"]).ok) return `there is no C compiler (\`${compiler}\`)`;
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `read-ahead-${process.platform}-${process.arch}.node`);
+  const file = join(folder, `threads-${process.platform}-${process.arch}.node`);
   const sources = readdirSync(SOURCES).filter((name) => name.endsWith(".c"));
   const args = [...FLAGS, "-isystem", HEADERS, "-o", file, ...sources.map((name) => join(SOURCES, name))];
   const { ok, output } = runQuietly(compiler, args);

@@ -17,6 +17,7 @@ export {
 export {
   findThreadProgram,
   LEAVE_OUT_OF_BUNDLE,
+  loadNativeThreads,
   ownFile,
   packageFolder,
   runsFromSources,

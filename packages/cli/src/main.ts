@@ -88,7 +88,7 @@ const io: CliIo = {
 };
 
 process.exitCode = await runCli(process.argv.slice(2), io);
-// If nothing is left to do, Node would end now as well, but first take the heap of thousands of skills apart.
+// If nothing is left to do, Node would exit too, but would first free every object.
 setImmediate(() => {
   if (process.getActiveResourcesInfo().length === 0) process.exit();
 });

@@ -247,7 +247,8 @@ function reportSystemFault({ code = "", path, syscall, message }: NodeJS.ErrnoEx
     path === undefined
       ? message
       : `\`${path}\`: ${SYSTEM_WORDS[code] ?? `the system refused \`${syscall}\``} (${code}).`;
-  const hint = "Check the path and its permissions, then try again.";
+  const hint =
+    code === "ENOSPC" ? "Make room, then try again." : "Check the path and its permissions, then try again.";
   return {
     record: { code: "io.failed", message: what, hint },
     text: `error: ${safeLine(what)}\n  → ${hint}\n`,

@@ -1,6 +1,6 @@
 /** The door `@metier/scan/engine` for other packages. */
 
-export type { FetchedFiles } from "./read-files.ts";
+export type { FilesInMemory } from "./read-files.ts";
 export { findScanRule, listScanRules } from "./rules.ts";
 export { scanPaths } from "./scan-paths.ts";
 export {
@@ -12,4 +12,4 @@ export {
   readScanPolicy,
 } from "./scan-policy.ts";
 export { openScanPool, type ScanPool } from "./scan-pool.ts";
-export { loadScan, scanSkill } from "./scan-skill.ts";
+export { loadScan, type ScanJob, scanSkill } from "./scan-skill.ts";

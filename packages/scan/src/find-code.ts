@@ -6,8 +6,8 @@ import type { Json } from "@metier/base/json";
 import { findCommands, type ParsedSkill, type SkillManifest } from "@metier/skills";
 import type { Pair, Scalar, YAMLSeq } from "yaml";
 import { type CodeLanguage, type CodePart, createLineFinder, type PartKind } from "./code/code-part.ts";
+import { languageOfTag } from "./file-types.ts";
 import type { CodeBlock, CodeSpan, MarkdownParts } from "./markdown.ts";
-import { languageOfTag } from "./read-files.ts";
 import { isWarning } from "./rules/find-hits.ts";
 import type { ScanLimits, ScannedDocument, ScannedFile, ScannedSkill, SkippedPart } from "./scanned-skill.ts";
 

@@ -63,7 +63,7 @@ const BATCH = 8;
 /** How many this thread scans between two checks for the others' answers. */
 const TURN = 8;
 
-/** `cacheFolder`: where results are stored for the next scan of the same content. */
+/** `cacheFolder`: where results are stored for the next scan of the same content. `cores`: for tests. */
 export function openScanPool(
   options: ScanSkillOptions = {},
   cacheFolder?: string,

@@ -6,12 +6,20 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { presentFields } from "@metier/base/json";
 import { cleanLine, takeOutInvisible } from "@metier/base/text";
-import { parseSkill, readSkill, type SkillCandidate, shorten, validateSkill } from "@metier/skills";
+import {
+  parseSkill,
+  readSkill,
+  SKILL_FILE,
+  type SkillCandidate,
+  shorten,
+  validateSkill,
+} from "@metier/skills";
 import { digestFiles, type IdentifiedFile, identifyContent, type SkillContent } from "@metier/skills/trust";
 import { analyseCode } from "./code/analyse-code.ts";
+import { isMarkdown } from "./file-types.ts";
 import { findCode } from "./find-code.ts";
 import { loadMarkdown, takeAsProse, takePlain } from "./markdown.ts";
-import { type FetchedFiles, isMarkdown, readSkillFiles, takeSkillFiles } from "./read-files.ts";
+import { type FilesInMemory, readSkillFiles, takeSkillFiles } from "./read-files.ts";
 import { scanRules } from "./rules.ts";
 import {
   compareFindings,
@@ -62,9 +70,8 @@ export interface ScanReport {
 }
 
 /** A folder, or a skill in a catalog. */
-type ScanSubject = SkillContent | { readonly directory: string; readonly given?: FetchedFiles };
+type ScanSubject = SkillContent | { readonly directory: string; readonly given?: FilesInMemory | undefined };
 
-const SKILL_FILE = "SKILL.md";
 const MOST_EVIDENCE = 160;
 
 export async function scanSkill(
@@ -75,11 +82,11 @@ export async function scanSkill(
   const limits = { ...SCAN_LIMITS, ...options.limits };
   const content = toContent(subject);
   const isIdentified = options.identify !== false;
-  const { files, bytes, skipped } =
-    "given" in subject && subject.given
-      ? takeSkillFiles(subject.given, limits, isIdentified)
-      : readSkillFiles(content, limits, isIdentified);
-  const digest = isIdentified ? identify(content, files) : undefined;
+  const given = "given" in subject ? subject.given : undefined;
+  const { files, bytes, skipped } = given
+    ? takeSkillFiles(given, limits)
+    : readSkillFiles(content, limits, isIdentified);
+  const digest = isIdentified ? (given ? digestFiles(given.files) : identify(content, files)) : undefined;
   const known = digest === undefined ? undefined : recall?.(digest, content);
   if (known) return known;
   const skill = await readScannedSkill(content, { files, unread: skipped }, limits, options);

@@ -4,8 +4,8 @@ import { compareText } from "@metier/base/text";
 import type { ParsedSkill, SkillManifest } from "@metier/skills";
 import { SCAN_SEVERITIES, type ScanSeverity } from "@metier/skills/config";
 import type { Act, CodeLanguage } from "./code/code-part.ts";
+import type { Signature } from "./file-types.ts";
 import type { MarkdownParts } from "./markdown.ts";
-import type { Signature } from "./read-files.ts";
 
 export interface ScannedFile {
   /** In the skill's folder, with `/` between segments. */

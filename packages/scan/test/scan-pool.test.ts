@@ -19,7 +19,7 @@ import { SCAN_FIXTURES } from "../../../test/support/scan-fixtures/all.ts";
 import { document, writeFixture } from "../../../test/support/scan-fixtures/fixture.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { openKnownScans, RULES_VERSION } from "../src/known-scans.ts";
-import type { FetchedFiles } from "../src/read-files.ts";
+import type { FilesInMemory } from "../src/read-files.ts";
 import { scanPaths } from "../src/scan-paths.ts";
 import { openScanPool, take } from "../src/scan-pool.ts";
 import { type ScanReport, scanSkill } from "../src/scan-skill.ts";
@@ -105,11 +105,11 @@ test("a scan that fails in between is done again for whoever asks, who gets the 
 
 test("files that are given give the report of those on the disk, which need not be there", async () => {
   const plain: ScanReport[] = [];
-  const pool = openScanPool({ identify: false });
+  const pool = openScanPool();
   for (const directory of folders) {
     const given = giveFiles(directory);
     if (given === undefined) continue;
-    plain.push(await scanSkill({ directory }, { identify: false }));
+    plain.push(await scanSkill({ directory }));
     pool.add({ subject: { directory: join(root, "nowhere", basename(directory)), given } });
   }
   const together = await pool.finish();
@@ -119,12 +119,13 @@ test("files that are given give the report of those on the disk, which need not 
 });
 
 /** `undefined` for a folder with a link. */
-function giveFiles(directory: string): FetchedFiles | undefined {
+function giveFiles(directory: string): FilesInMemory | undefined {
   const listing = listFiles(directory, 1000);
   if (!listing.ok || listing.files.some(({ kind }) => kind !== "file")) return undefined;
   const files = listing.files.map(({ path }) => {
     const { size, mode } = statSync(join(directory, path));
-    return { path, size, executable: (mode & 0o111) !== 0 };
+    const digest = digestBytes(readFileSync(join(directory, path)));
+    return { path, kind: "file", size, executable: (mode & 0o111) !== 0, digest } as const;
   });
   return { files, bytes: Buffer.concat(files.map(({ path }) => readFileSync(join(directory, path)))) };
 }
@@ -223,7 +224,7 @@ test("known scans are bounded, and what was asked for last stays", () => {
 /** Of the files that decide what a scan finds. When one of them changes what is found, `RULES_VERSION` is raised as well. */
 const PINNED = {
   version: 2,
-  digest: "sha256:4eb9100e86480be221d4a50f8f871c9222a38cd9e389688b5864ef397503e053",
+  digest: "sha256:f1d9e85f4ea6c9856fd5ace536c493a724bc6b88488b68ef1f810181086fed51",
 };
 
 test("a change of what a scan finds is a new version of the rules", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { signatureOf } from "../src/read-files.ts";
+import { signatureOf } from "../src/file-types.ts";
 
 /** Text of this length, with the mark at one place. */
 function textWith(mark: string, at: number, length = 40_000): Buffer {

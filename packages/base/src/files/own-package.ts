@@ -75,6 +75,23 @@ export function findThreadProgram(source: string, built: string): string | undef
   return existsSync(program) ? program : undefined;
 }
 
+/**
+ * What C code exports (`packages/skills/native`), which the build compiles on Linux where there is a C compiler. `undefined`
+ * where it was not built, is for another C library, or may not be loaded (`--no-addons`, `--permission`).
+ */
+export function loadNativeThreads(): unknown {
+  const file = `threads-${process.platform}-${process.arch}.node`;
+  const program = findThreadProgram(`metier/dist/native/${file}`, `dist/native/${file}`);
+  if (program === undefined) return undefined;
+  const module = { exports: {} };
+  try {
+    process.dlopen(module, program);
+    return module.exports;
+  } catch {
+    return undefined;
+  }
+}
+
 function isSource(own: string | undefined): boolean {
   return own !== undefined && basename(own) === "own-package.ts";
 }

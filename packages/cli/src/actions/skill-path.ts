@@ -9,7 +9,7 @@ import { UsageError } from "@metier/base/errors";
 import { isInside, isOwnFolder, realPathOr } from "@metier/base/places";
 import { safeLine, safeText } from "@metier/base/text";
 import type { Metier, MetierOptions } from "@metier/runtime";
-import { isSkillName, type Skill } from "@metier/skills";
+import { isSkillName, SKILL_FILE, type Skill } from "@metier/skills";
 import type { CommonFlags } from "../commands/define.ts";
 import { type CliContext, err } from "../context.ts";
 import { openMetier, openSilently, tellUnusablePaths, workingDirectory } from "../open-metier.ts";
@@ -55,8 +55,6 @@ function isOwnSkillFolder(folder: string): boolean {
   const isThere = lstatSync(join(folder, SKILL_FILE), { throwIfNoEntry: false })?.isFile() ?? false;
   return isThere && isOwnFolder(folder);
 }
-
-const SKILL_FILE = "SKILL.md";
 
 async function openAt(
   context: CliContext,

@@ -7,7 +7,7 @@ import { presentFields } from "@metier/base/json";
 import { expandPath, isInside, realPathOr } from "@metier/base/places";
 import { safeLine } from "@metier/base/text";
 import type { Metier } from "@metier/runtime";
-import { parseSkillAddress, type Skill } from "@metier/skills";
+import { parseSkillAddress, SKILL_FILE, type Skill } from "@metier/skills";
 import { approveRemote, type Grants, grantSkill, identifyContent, revoke } from "@metier/skills/trust";
 import type { Action, CommonFlags } from "../commands/define.ts";
 import { type CliContext, endWith, reply } from "../context.ts";
@@ -64,8 +64,6 @@ function findUnknownSkill({ catalog, places }: Metier, target: string, cwd: stri
   const isKnown = catalog.all.some(({ directory }) => realPathOr(directory) === realPathOr(path));
   return isKnown ? undefined : path;
 }
-
-const SKILL_FILE = "SKILL.md";
 
 async function grantUnknown(
   context: CliContext,

@@ -19,7 +19,7 @@ import {
   type FetchedAnswer,
   guardedFetch,
 } from "@metier/sandbox/egress";
-import { isSkillFileName, parseSkill, validateSkill } from "@metier/skills";
+import { isSkillFileName, parseSkill, SKILL_FILE, validateSkill } from "@metier/skills";
 import type { DownloadAddress } from "./addresses/source-address.ts";
 import { type UnpackedTree, unpackArchive } from "./archives/unpack-archive.ts";
 import { addressBook, type FetchContext, privateHostHint, type SourceFetch } from "./fetch-source.ts";
@@ -197,11 +197,11 @@ async function writeSingleFile(bytes: Buffer, into: string, defaultName: string)
   if (WEB_PAGE.test(text)) {
     throw damaged("It is a web page; the file itself has a different URL, often with `raw` in it.");
   }
-  const candidate = { form: "directory", file: "SKILL.md", directory: into, defaultName } as const;
+  const candidate = { form: "directory", file: SKILL_FILE, directory: into, defaultName } as const;
   const { manifest } = validateSkill(await parseSkill(candidate, text), "standard");
   const folder = join(into, folderName(manifest?.name ?? defaultName));
   mkdirSync(folder);
-  writeFileSync(join(folder, "SKILL.md"), bytes, { flag: "wx", mode: 0o644 });
+  writeFileSync(join(folder, SKILL_FILE), bytes, { flag: "wx", mode: 0o644 });
   return { folder, diagnostics: [] };
 }
 

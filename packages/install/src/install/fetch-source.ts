@@ -29,6 +29,8 @@ export interface Fetching {
   readonly onProgress?: ((step: FetchProgress) => void) | undefined;
   /** Called with each skill's folder before it is read, and with what it has, if that is known; for some more than once. */
   readonly onFound?: ((directory: string, content?: WrittenContent) => void) | undefined;
+  /** What was found so far does not count: it is fetched anew, to another place. */
+  readonly onStartOver?: (() => void) | undefined;
   /** Called at least once while someone else works, such as git or a server: there is time for other things. */
   readonly onWaiting?: (() => void) | undefined;
 }
@@ -116,6 +118,8 @@ export interface FetchContext {
   readonly onTold?: ((directory: string) => void) | undefined;
   /** May be called with a folder with a `SKILL.md` when it is complete, while others are still to come. */
   readonly onFound?: ((directory: string) => void) | undefined;
+  /** To be called when what was made so far does not count. Nothing more of it is made then. */
+  readonly startOver?: (() => Promise<void>) | undefined;
   readonly onWaiting?: Fetching["onWaiting"];
   /** What makes many files. Absent: they are made here. */
   readonly makerOf?: Quarantine["makerOf"];
@@ -139,11 +143,16 @@ export function privateHostHint({ host }: URL): string {
 
 /** For one fetch, with its own folder. */
 export function fetchContext({ parts, quarantine, ...hooks }: Fetching): FetchContext {
-  const { signal, onProgress, onFound, onWaiting } = hooks;
+  const { signal, onProgress, onFound, onStartOver, onWaiting } = hooks;
+  const startOver = (): Promise<void> => {
+    onStartOver?.();
+    return quarantine.endMaking();
+  };
   const { environment, registry, privateHosts, addresses, places } = parts;
   const known = { limits: SOURCE_LIMITS, store: places.base, environment, registry, privateHosts, addresses };
   const { makerOf } = quarantine;
-  return { into: quarantine.makeFolder(), makerOf, ...known, signal, onProgress, onFound, onWaiting };
+  const told = { signal, onProgress, onFound, startOver, onWaiting };
+  return { into: quarantine.makeFolder(), makerOf, ...known, ...told };
 }
 
 /** One step of a longer operation, for progress display. */
@@ -205,9 +214,11 @@ export interface Quarantine {
   makeFolder(): string;
   /** Makes this many files, folders or links in it: many on a thread, which all share. */
   makerOf(entries: number): TreeMaker;
-  /** As a maker knows it. */
-  readonly filesIn: TreeMaker["filesIn"];
+  /** Whatever is still to be made is not. */
+  endMaking(): Promise<void>;
+  /** As its maker knows it. */
   readonly contentIn: TreeMaker["contentIn"];
+  readonly madeIn: TreeMaker["madeIn"];
   /** Removes everything in it; if the system refuses, a later installation does. */
   close(): Promise<void>;
 }
@@ -235,6 +246,11 @@ export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
   mkdirSync(folder, { mode: 0o700 });
   let made = 0;
   let maker = MAKE_HERE;
+  const endMaking = async (): Promise<void> => {
+    const ended = maker;
+    maker = MAKE_HERE;
+    await ended.close();
+  };
   return {
     folder,
     makeFolder() {
@@ -246,10 +262,11 @@ export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
       if (maker === MAKE_HERE) maker = openTreeMaker(entries);
       return maker;
     },
-    filesIn: (path) => maker.filesIn(path),
     contentIn: (path) => maker.contentIn(path),
+    madeIn: (path) => maker.madeIn(path),
+    endMaking,
     async close() {
-      if (maker !== MAKE_HERE) await maker.close();
+      if (maker !== MAKE_HERE) await endMaking();
       tryToRemove(folder);
     },
   };

@@ -16,6 +16,7 @@ import {
   type Profile,
   parseSkill,
   readSkill,
+  SKILL_FILE,
   type SkillCandidate,
   type SkillManifest,
   searchRoot,
@@ -68,17 +69,13 @@ interface SkillsAhead {
   of(candidate: SkillCandidate): Promise<ReadSkillFolder> | undefined;
 }
 
-/** What is known of a folder from writing it. */
-type KnownFolders = Pick<TreeMaker, "filesIn" | "contentIn">;
-
-export function readSkillsAhead(profile: Profile, { filesIn, contentIn }: KnownFolders): SkillsAhead {
+export function readSkillsAhead(profile: Profile, { madeIn }: Pick<TreeMaker, "madeIn">): SkillsAhead {
   const begun = new Map<string, Promise<ReadSkillFolder>>();
   const keyOf = ({ file, defaultName }: SkillCandidate): string => `${defaultName}\0${file}`;
   return {
     begin(directory) {
-      const candidate = candidateForFile(join(directory, "SKILL.md"), "directory");
-      const known = filesIn(directory) && contentIn(directory);
-      const reading = readFolder(candidate, profile, known);
+      const candidate = candidateForFile(join(directory, SKILL_FILE), "directory");
+      const reading = readFolder(candidate, profile, madeIn(directory));
       reading.catch(() => undefined); // Whoever asks for it gets it.
       begun.set(keyOf(candidate), reading);
     },
@@ -246,7 +243,7 @@ export async function holdToName(skill: SourceSkill): Promise<SourceSkill> {
 
 /** As in the file. */
 async function readName({ directory, name }: SourceSkill): Promise<string> {
-  const file = join(directory, "SKILL.md");
+  const file = join(directory, SKILL_FILE);
   const read = readBounded(file, MAX_SKILL_BYTES);
   const candidate = { form: "directory", file, directory, defaultName: name } as const;
   const parsed = read.ok ? await parseSkill(candidate, read.text) : undefined;

@@ -73,8 +73,9 @@ async function fetchAndInstall(
   const onWaiting = (): void => void load().catch(ignore);
   const onFound = (directory: string, content?: WrittenContent): void =>
     void load().then(({ scans }) => scans.begin(directory, content), ignore);
+  const onStartOver = (): void => void load().then(({ scans }) => scans.startOver(), ignore);
   try {
-    const hooks = { signal, onProgress, onFound, onWaiting };
+    const hooks = { signal, onProgress, onFound, onStartOver, onWaiting };
     const opened = await openSource(address, { ...installation, ...hooks }, request);
     if (!opened.ok) return hintAtFolder(opened, source, parts);
     const { installFetched, scans } = await load();

@@ -3,8 +3,9 @@
  * once, and costs little more than what the system does. The build makes it on Linux where there is a C compiler.
  */
 import { getSystemErrorMap } from "node:util";
-import { findThreadProgram } from "@metier/base/files";
-import type { MakeEntry, MakerEvents, MakerThread } from "./tree-maker.ts";
+import { loadNativeThreads } from "@metier/base/files";
+import { packBatches } from "./make-batches.ts";
+import type { MakerEvents, MakerThread } from "./tree-maker.ts";
 
 /** What `maker-calls.h` exports. Each function returns `undefined` if it could not do its work. */
 interface NativeMaker {
@@ -29,7 +30,7 @@ type OnAnswer = (
 
 /** `undefined` where there is none. */
 export function startNativeMaker(events: MakerEvents): MakerThread | undefined {
-  native ??= loadNative() ?? "none";
+  native ??= loadNative();
   if (native === "none") return undefined;
   const { openMaker, addBatch, closeMaker } = native;
   const maker = openMaker(passAnswers(events));
@@ -49,6 +50,11 @@ export function startNativeMaker(events: MakerEvents): MakerThread | undefined {
 
 let native: NativeMaker | "none" | undefined;
 
+function loadNative(): NativeMaker | "none" {
+  const threads = loadNativeThreads() as NativeMaker | undefined;
+  return threads?.openMaker === undefined ? "none" : threads; // In a clone, it may be from before its sources.
+}
+
 /** On its own: a function that knows the maker would keep it for ever, because the thread keeps the function. */
 function passAnswers(events: MakerEvents): OnAnswer {
   return (made, isAsTold, fault, ...about) => {
@@ -66,69 +72,7 @@ function describeFault(fault: number, call: string, path: string, target: string
     open: ` '${path}'`,
     symlink: ` '${target}' -> '${path}'`,
   };
-  return Object.assign(new Error(`${code}: ${text}, ${call}${paths[call] ?? ""}`), { code }); // Others have an open file.
-}
-
-/** The kinds and the layout of `make-tree.h`. */
-const [FOLDER, FILE, LINK] = [0, 1, 2];
-const HEADER_BYTES = 16;
-/** Of a character in a path, at most. */
-const UTF8_BYTES = 3;
-/** What goes to the thread together. A larger file goes alone. */
-const BATCH_ENTRIES = 16;
-const BATCH_BYTES = 256 * 1024;
-const NO_BYTES = new Uint8Array();
-
-/** Writes entries one after the other into the same memory; whoever gets a batch copies it. */
-function packBatches(post: (bytes: Uint8Array, length: number) => void): Omit<MakerThread, "end"> {
-  let space = Buffer.allocUnsafeSlow(BATCH_BYTES);
-  let used = 0;
-  let entries = 0;
-  let sent = 0;
-  const send = (): void => {
-    if (entries === 0) return;
-    post(space, used);
-    used = 0;
-    entries = 0;
-    sent += 1;
-  };
-  const makeRoom = (bytes: number): void => {
-    if (used + bytes <= space.length) return;
-    send();
-    const room = Math.max(bytes, BATCH_BYTES);
-    if (room !== space.length) space = Buffer.allocUnsafeSlow(room);
-  };
-  return {
-    add({ path, mode = 0, size, target }: MakeEntry, bytes = NO_BYTES) {
-      const content = target === undefined ? bytes : Buffer.from(target);
-      makeRoom(HEADER_BYTES + path.length * UTF8_BYTES + content.length + 2);
-      const pathStart = used + HEADER_BYTES;
-      const pathEnd = pathStart + space.write(path, pathStart);
-      const kind = target === undefined ? (size === undefined ? FOLDER : FILE) : LINK;
-      const numbers = [kind, mode, pathEnd - pathStart, content.length];
-      for (const [index, number] of numbers.entries()) space.writeUInt32LE(number, used + 4 * index);
-      space[pathEnd] = 0;
-      space.set(content, pathEnd + 1);
-      used = pathEnd + 1 + content.length + 1;
-      space[used - 1] = 0;
-      if (++entries >= BATCH_ENTRIES) send();
-    },
-    batches: () => sent + Math.min(entries, 1),
-    send,
-  };
-}
-
-/** `undefined` where it was not built, is for another C library, or may not be loaded (`--no-addons`, `--permission`). */
-function loadNative(): NativeMaker | undefined {
-  const file = `read-ahead-${process.platform}-${process.arch}.node`;
-  const program = findThreadProgram(`metier/dist/native/${file}`, `dist/native/${file}`);
-  if (program === undefined) return undefined;
-  const module: { exports: Partial<NativeMaker> } = { exports: {} };
-  try {
-    process.dlopen(module, program);
-    // In a clone, it may be from before its sources.
-    return module.exports.openMaker ? (module.exports as NativeMaker) : undefined;
-  } catch {
-    return undefined;
-  }
+  // Other calls work on an open file, so Node's message has no path.
+  const about = { code, syscall: call, path: call === "symlink" ? target : paths[call] && path };
+  return Object.assign(new Error(`${code}: ${text}, ${call}${paths[call] ?? ""}`), about);
 }

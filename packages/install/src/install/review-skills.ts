@@ -8,7 +8,7 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import { decodeBytes, readBounded } from "@metier/base/files";
 import { type Finding, languageOf, type SkippedPart, signatureOf } from "@metier/scan";
 import { blockingFindings } from "@metier/scan/engine";
-import { findCommands } from "@metier/skills";
+import { findCommands, SKILL_FILE } from "@metier/skills";
 import type { IdentifiedFile } from "@metier/skills/trust";
 import type { PlannedSkill, ValidSkill } from "./plan-skill.ts";
 import {
@@ -44,7 +44,7 @@ export async function reviewSkills(
   context: ReviewContext,
 ): Promise<ReviewOutcome> {
   const { request, parts, scans } = context;
-  const folders = planned.map(({ skill, called }) => ({ directory: skill.directory, called }));
+  const folders = planned.map(({ skill: { directory, digest }, called }) => ({ directory, called, digest }));
   const summaries = planned.map(({ skill }) => describeSkill(skill)); // Another core may be scanning in the meantime.
   const tell = (done: number, total: number): void => request.onProgress?.({ what: "Scanning", done, total });
   const scanned = planned.length === 0 ? [] : await scans.of(folders, tell);
@@ -257,7 +257,6 @@ function readHead(file: string): Buffer {
   }
 }
 
-const SKILL_FILE = "SKILL.md";
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
 function commandsOf({ directory, content }: ValidSkill): readonly string[] {

@@ -2,8 +2,9 @@
  * Scans what was fetched. If everything in a source is requested, scanning starts as soon as skills are found, while others
  * still come; the rest is scanned on request.
  */
+import { presentFields } from "@metier/base/json";
 import type { Finding, ScanPolicy, ScanReport, SkippedPart } from "@metier/scan";
-import { type FetchedFiles, judgeFindings, type ScanPool } from "@metier/scan/engine";
+import { type FilesInMemory, judgeFindings, type ScanJob, type ScanPool } from "@metier/scan/engine";
 import type { WrittenContent } from "./written-files.ts";
 
 export interface FetchedScan {
@@ -15,11 +16,15 @@ interface ScannedFolder {
   readonly directory: string;
   /** Its future name. */
   readonly called: string;
+  /** What will be installed. */
+  readonly digest: string;
 }
 
 export interface FetchedScans {
   /** A skill was found, but not selected yet. Without `content`, its files are there. */
   begin(directory: string, content?: WrittenContent): void;
+  /** What began so far is not needed. */
+  startOver(): void;
   /** Once, in the given order. */
   of(
     skills: readonly ScannedFolder[],
@@ -30,72 +35,97 @@ export interface FetchedScans {
 
 /** `isAll`: whatever is found will be scanned. */
 export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedScans {
-  const begun = new Map<string, FetchedFiles | undefined>();
-  // Loaded while the source is fetched.
-  const ready = isAll ? openPool(policy) : undefined;
-  let pool: ScanPool | undefined;
-  const add = (given: FetchedFiles | undefined, directory: string): void =>
-    pool?.add({ subject: { directory, ...(given && { given }) } });
-  void ready?.then(
-    (opened) => {
-      pool = opened;
-      opened.begin();
-      begun.forEach(add);
-    },
-    () => undefined, // The caller that asks for the scans gets the error.
-  );
-  const scanAll = async (
-    skills: readonly ScannedFolder[],
-    onSkill: (done: number, total: number) => void,
-  ): Promise<ReadonlyMap<string, ScanReport>> => {
-    pool ??= await (ready ?? openPool(policy));
-    const directories = begun.size > 0 ? [...begun.keys()] : skills.map(({ directory }) => directory);
-    if (begun.size === 0)
-      for (const { directory, called } of skills) pool.add({ subject: { directory }, name: called });
-    const reports = await pool.finish(onSkill);
-    return new Map(
-      directories.flatMap((directory, index) => {
-        const report = reports[index];
-        return report ? [[directory, report] as const] : [];
-      }),
-    );
-  };
+  let scans = scanFolders(policy, isAll);
+  const left: Promise<void>[] = [];
   return {
     begin(directory, content) {
-      if (!isAll || begun.has(directory)) return;
+      if (!isAll || scans.has(directory)) return;
       const given = content && giveFiles(content);
       if (content && !given) return; // It begins when the files are there.
-      begun.set(directory, given);
-      add(given, directory);
+      scans.add({ directory, given });
+    },
+    startOver() {
+      left.push(scans.close());
+      scans = scanFolders(policy, isAll);
     },
     async of(skills, onSkill) {
-      const reports = await scanAll(skills, onSkill);
-      const scans: FetchedScan[] = [];
-      for (const { directory, called } of skills) {
+      if (scans.isEmpty()) for (const { directory, called } of skills) scans.add({ directory }, called);
+      const reports = await scans.finish(onSkill);
+      const found: FetchedScan[] = [];
+      for (const { directory, called, digest } of skills) {
         const report = reports.get(directory);
-        // Some rules are about the name, and it may get another one.
-        const isIt = report?.name === called;
-        scans.push(isIt ? judge(report, directory, policy) : await scanFetched(directory, called, policy));
+        // Some rules are about the name, and it may get another one. And what was scanned early may not be all of it.
+        const isIt = report?.name === called && report.digest === digest;
+        found.push(isIt ? judge(report, directory, policy) : await scanFetched(directory, called, policy));
       }
-      return scans;
+      return found;
     },
     async close() {
-      await (await ready?.catch(() => undefined))?.close();
-      await pool?.close();
+      await Promise.all([...left, scans.close()]);
     },
   };
 }
 
-/** In one piece, which a thread gets faster. */
-function giveFiles({ files, read }: WrittenContent): FetchedFiles | undefined {
-  const contents = files.flatMap(({ path }) => read(path) ?? []);
-  return contents.length === files.length ? { files, bytes: Buffer.concat(contents) } : undefined;
+interface FolderScans {
+  has(directory: string): boolean;
+  isEmpty(): boolean;
+  add(
+    subject: { readonly directory: string; readonly given?: FilesInMemory | undefined },
+    name?: string,
+  ): void;
+  /** The reports by folder. */
+  finish(onSkill: (done: number, total: number) => void): Promise<ReadonlyMap<string, ScanReport>>;
+  close(): Promise<void>;
 }
 
-/** The first scan loads the grammars. */
-async function openPool({ ignore, knownNames }: ScanPolicy): Promise<ScanPool> {
-  const { openScanPool } = await import("@metier/scan/engine");
-  return openScanPool({ ignore, knownNames, identify: false });
+/** `isEarly`: begins at once. What it needs is then loaded while the source is fetched. */
+function scanFolders({ ignore, knownNames }: ScanPolicy, isEarly: boolean): FolderScans {
+  const jobs = new Map<string, ScanJob>();
+  let pool: ScanPool | undefined;
+  const open = async (): Promise<ScanPool> => {
+    const { openScanPool } = await import("@metier/scan/engine");
+    pool = openScanPool({ ignore, knownNames });
+    if (isEarly) pool.begin();
+    for (const job of jobs.values()) pool.add(job);
+    return pool;
+  };
+  let opening = isEarly ? open() : undefined;
+  opening?.catch(() => undefined); // The caller that asks for the scans gets the error.
+  return {
+    has: (directory) => jobs.has(directory),
+    isEmpty: () => jobs.size === 0,
+    add(subject, name) {
+      const job = { subject, ...presentFields({ name }) };
+      jobs.set(subject.directory, job);
+      pool?.add(job);
+    },
+    async finish(onSkill) {
+      opening ??= open();
+      const reports = await (await opening).finish(onSkill);
+      return new Map(
+        [...jobs.keys()].flatMap((directory, index) => {
+          const report = reports[index];
+          return report ? [[directory, report] as const] : [];
+        }),
+      );
+    },
+    async close() {
+      await (await opening?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+/** In memory that all threads share. */
+function giveFiles({ files, read }: WrittenContent): FilesInMemory | undefined {
+  const contents = files.flatMap(({ path }) => read(path) ?? []);
+  if (contents.length < files.length) return undefined;
+  const bytes = new Uint8Array(new SharedArrayBuffer(contents.reduce((sum, { length }) => sum + length, 0)));
+  let at = 0;
+  for (const content of contents) {
+    bytes.set(content, at);
+    at += content.length;
+  }
+  return { files, bytes };
 }
 
 export async function scanFetched(directory: string, name: string, policy: ScanPolicy): Promise<FetchedScan> {

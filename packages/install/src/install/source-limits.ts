@@ -92,6 +92,8 @@ export function startEntryCheck(
 ): (entry: FetchedEntry) => readonly Diagnostic[] {
   /** Keyed by how a file system that ignores case and Unicode forms sees a path. */
   const known = new Map<string, Known>();
+  /** Nothing is to be said about these. */
+  const cleanNames = new Set<string>();
   let lastFolder = "";
   let files = 0;
   let bytes = 0;
@@ -129,7 +131,10 @@ export function startEntryCheck(
     count(entry, refuse);
     const segments = checkPath(entry.path, limits, refuse);
     if (segments.length === 0) return found;
-    for (const segment of new Set(segments)) checkName(segment, entry.path, refuse, add("warning"));
+    for (const segment of new Set(segments)) {
+      if (cleanNames.has(segment)) continue;
+      if (checkName(segment, entry.path, refuse, add("warning"))) cleanNames.add(segment);
+    }
     const above = segments.slice(0, -1).join("/");
     // Entries of a folder are usually neighbors.
     for (let length = 1; above !== lastFolder && length < segments.length; length++) {
@@ -166,17 +171,17 @@ function checkPath(path: string, limits: SourceLimits, refuse: Report): readonly
   return segments;
 }
 
-function checkName(name: string, path: string, refuse: Report, warn: Report): void {
+/** Returns whether there is nothing to say. */
+function checkName(name: string, path: string, refuse: Report, warn: Report): boolean {
   const visible = takeOutInvisible(name);
-  if (visible.hidden.length > 0 || /[\x80-\x9f\u2028\u2029]/.test(name)) {
-    refuse("tree.name", `The name ${showPath(path)} contains invisible characters.`);
-  }
-  if (GIT_FOLDER.test(visible.text)) {
+  const isHidden = visible.hidden.length > 0 || /[\x80-\x9f\u2028\u2029]/.test(name);
+  const isGitFolder = GIT_FOLDER.test(visible.text);
+  const isUnportable = DEVICE_NAME.test(name) || NOT_ON_WINDOWS.test(name);
+  if (isHidden) refuse("tree.name", `The name ${showPath(path)} contains invisible characters.`);
+  if (isGitFolder)
     refuse("tree.name", `${showPath(path)} would be a git folder, which can make git run programs.`);
-  }
-  if (DEVICE_NAME.test(name) || NOT_ON_WINDOWS.test(name)) {
-    warn("tree.unportable-name", `${showPath(path)} cannot exist on Windows.`);
-  }
+  if (isUnportable) warn("tree.unportable-name", `${showPath(path)} cannot exist on Windows.`);
+  return !isHidden && !isGitFolder && !isUnportable;
 }
 
 function checkKind(

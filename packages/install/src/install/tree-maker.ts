@@ -5,7 +5,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { findThreadProgram } from "@metier/base/files";
-import type { IdentifiedFile } from "@metier/skills/trust";
+import { type MakeBatches, packBatches } from "./make-batches.ts";
 import { startNativeMaker } from "./native-maker.ts";
 import { rememberWritten, type WrittenContent } from "./written-files.ts";
 
@@ -16,37 +16,20 @@ export interface TreeMaker {
   writeFile(path: string, bytes: Uint8Array, mode: number): void;
   /** To a folder. */
   makeLink(path: string, target: string): void;
-  /** Called when everything so far is there, with the next ones or at the end; never after a failure. */
+  /** Called once everything so far is there; at the latest when `finish` resolves. Never after a failure. */
   whenMade(use: () => void): void;
-  /**
-   * The files in a folder that has nothing but what was made here, and all of it is there. `undefined`: only reading it
-   * shows them.
-   */
-  filesIn(folder: string): readonly IdentifiedFile[] | undefined;
-  /** The same, as it was told to make it, whether it is there yet or not. */
+  /** What is in a folder that has nothing but what it was told to make. `undefined`: only reading it shows that. */
   contentIn(folder: string): WrittenContent | undefined;
+  /** The same, once all of it is there and as told. */
+  madeIn(folder: string): WrittenContent | undefined;
   /** Everything is there. Rejects with what the system said about the first that could not be made. */
   finish(): Promise<void>;
   /** Nothing more is made. Call it in any case. */
   close(): Promise<void>;
 }
 
-/** A link has a target, a file has a size, and a folder has neither. */
-export interface MakeEntry {
-  readonly path: string;
-  readonly mode?: number;
-  readonly size?: number;
-  readonly target?: string;
-}
-
 /** A thread that makes what it is told, in batches. */
-export interface MakerThread {
-  /** Copies the bytes. */
-  add(entry: MakeEntry, bytes?: Uint8Array): void;
-  /** How many batches there are so far, with one that is not sent yet. */
-  batches(): number;
-  /** Sends what is left. */
-  send(): void;
+export interface MakerThread extends MakeBatches {
   end(): Promise<void>;
 }
 
@@ -61,29 +44,21 @@ export interface MakerEvents {
 /** `undefined` where there is no such thread. */
 type StartMaker = (events: MakerEvents) => MakerThread | undefined;
 
-/** What a thread of Node is told. The bytes of files follow each other. */
-export interface MakeBatch {
-  readonly entries: readonly MakeEntry[];
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
-/** What it answers: how many batches it has made, or why it stopped. */
+/** What a thread of Node answers: how many batches it has made, or why it stopped. */
 export type MakeAnswer =
   | {
       readonly made: number;
       readonly isAsTold: boolean;
     }
-  | { readonly fault: { readonly message: string; readonly code: string | undefined } };
+  | { readonly fault: Record<"message" | "code" | "syscall" | "path", string | undefined> };
 
 const FOLDER_MODE = 0o755;
 /** For anyone, as in a content identity. */
 const EXECUTABLE = 0o111;
 /** Fewer entries are made before a thread has started. */
 export const WORTH_A_THREAD: number = 64;
-/** What goes to the thread together. */
-const BATCH_ENTRIES = 16;
-const BATCH_BYTES = 256 * 1024;
 
+/** `starts`: for tests, the threads to choose from. */
 export function openTreeMaker(
   entries: number,
   starts: readonly StartMaker[] = [startNativeMaker, startNodeMaker],
@@ -103,8 +78,8 @@ export const MAKE_HERE: TreeMaker = {
   writeFile: (path, bytes, mode) => writeFileSync(path, bytes, { flag: "wx", mode }),
   makeLink: (path, target) => symlinkSync(target, path, "dir"),
   whenMade: (use) => use(),
-  filesIn: () => undefined,
   contentIn: () => undefined,
+  madeIn: () => undefined,
   finish: async () => undefined,
   close: async () => undefined,
 };
@@ -118,7 +93,10 @@ export function startNodeMaker(events: MakerEvents): MakerThread | undefined {
     if ("fault" in answer) events.stopped(Object.assign(new Error(answer.fault.message), answer.fault));
     else events.made(answer.made, answer.isAsTold);
   });
-  const batches = createBatches((batch) => worker.postMessage(batch, [batch.bytes.buffer]));
+  const batches = packBatches((memory, length) => {
+    const batch = new Uint8Array(memory.subarray(0, length));
+    worker.postMessage(batch, [batch.buffer]);
+  });
   return { ...batches, end: async () => void (await worker.terminate()) };
 }
 
@@ -184,7 +162,7 @@ function tellThread(thread: MakerThread, progress: MakerProgress): TreeMaker {
       written.addFolder(path);
     },
     writeFile(path, bytes, mode) {
-      thread.add({ path, mode, size: bytes.length }, bytes);
+      thread.add({ path, mode, bytes });
       written.addFile(path, bytes, (mode & EXECUTABLE) !== 0);
     },
     makeLink(path, target) {
@@ -192,41 +170,9 @@ function tellThread(thread: MakerThread, progress: MakerProgress): TreeMaker {
       written.addLink(path);
     },
     whenMade,
-    filesIn: (folder) => (progress.isAsTold ? written.in(folder)?.files : undefined),
     contentIn: written.in,
+    madeIn: (folder) => (progress.isAsTold ? written.in(folder) : undefined),
     finish: () => Promise.race([progress.stop, finished()]),
     close: () => thread.end(),
   };
-}
-
-function createBatches(post: (batch: MakeBatch) => void): Omit<MakerThread, "end"> {
-  let entries: MakeEntry[] = [];
-  let pieces: Uint8Array[] = [];
-  let size = 0;
-  let sent = 0;
-  const send = (): void => {
-    if (entries.length === 0) return;
-    post({ entries, bytes: joinPieces(pieces, size) });
-    [entries, pieces, size] = [[], [], 0];
-    sent += 1;
-  };
-  return {
-    add(entry, bytes) {
-      if (bytes) pieces.push(new Uint8Array(bytes));
-      size += entry.size ?? 0;
-      if (entries.push(entry) >= BATCH_ENTRIES || size >= BATCH_BYTES) send();
-    },
-    batches: () => sent + Math.min(entries.length, 1),
-    send,
-  };
-}
-
-function joinPieces(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }

@@ -1,32 +1,31 @@
 /** The program of the thread that makes folders, files and links: `tree-maker.ts` says which. It stops at the first failure. */
 import { closeSync, fstatSync, mkdirSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
-import type { MakeAnswer, MakeBatch } from "./tree-maker.ts";
+import { readBatch } from "./make-batches.ts";
+import type { MakeAnswer } from "./tree-maker.ts";
 
 let made = 0;
 let hasFailed = false;
 
-parentPort?.on("message", (batch: MakeBatch) => {
+parentPort?.on("message", (batch: Uint8Array) => {
   if (hasFailed) return;
   const answer = makeAll(batch);
   hasFailed = "fault" in answer;
   parentPort?.postMessage(answer);
 });
 
-function makeAll({ entries, bytes }: MakeBatch): MakeAnswer {
-  let at = 0;
+function makeAll(batch: Uint8Array): MakeAnswer {
   let isAsTold = true;
   try {
-    for (const { path, mode = 0, size, target } of entries) {
+    for (const { path, mode = 0, bytes, target } of readBatch(batch)) {
       if (target !== undefined) symlinkSync(target, path, "dir");
-      else if (size === undefined) mkdirSync(path, { mode });
-      else if (!writeNew(path, bytes.subarray(at, at + size), mode)) isAsTold = false;
-      at += size ?? 0;
+      else if (bytes === undefined) mkdirSync(path, { mode });
+      else if (!writeNew(path, bytes, mode)) isAsTold = false;
     }
     return { made: ++made, isAsTold };
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    return { fault: { message, code } }; // A copy of an error has no code.
+    const { message, code, syscall, path } = error as NodeJS.ErrnoException;
+    return { fault: { message, code, syscall, path } }; // A copy of an error has no code.
   }
 }
 

@@ -55,20 +55,22 @@ export function createTreeWriter(folder: string, limits: SourceLimits, maker: Ma
       throw new RefusedTree(wrong.code === "tree.limit" ? "source.limited" : "source.unsafe", wrong.message);
     }
     remarks.push(...found);
-    const segments = entry.path.split("/").filter((segment) => segment !== ".");
-    makeFolders(entry.kind === "folder" ? segments : segments.slice(0, -1));
-    return join(folder, ...segments);
+    const path = entry.path
+      .split("/")
+      .filter((segment) => segment !== ".")
+      .join("/");
+    makeFolder(entry.kind === "folder" ? path : parentOf(path));
+    return join(folder, path);
   };
-  const makeFolders = (segments: readonly string[]): void => {
-    for (let length = 1; length <= segments.length; length++) {
-      const path = segments.slice(0, length).join("/");
-      if (folders.has(path)) continue;
-      folders.add(path);
-      if (folders.size > limits.files * MAX_ENTRIES_PER_FILE) {
-        throw limited(`It has more than ${folders.size - 1} folders.`);
-      }
-      maker.makeFolder(join(folder, path));
+  /** With those above it. */
+  const makeFolder = (path: string): void => {
+    if (path === "" || folders.has(path)) return;
+    makeFolder(parentOf(path));
+    folders.add(path);
+    if (folders.size > limits.files * MAX_ENTRIES_PER_FILE) {
+      throw limited(`It has more than ${folders.size - 1} folders.`);
     }
+    maker.makeFolder(join(folder, path));
   };
 
   return {
@@ -97,6 +99,11 @@ export function createTreeWriter(folder: string, limits: SourceLimits, maker: Ma
       return remarks;
     },
   };
+}
+
+/** Empty at the top. */
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 /** Returns the number of bytes, of which at most `size` are written. */

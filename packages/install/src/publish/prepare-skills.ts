@@ -15,13 +15,14 @@ import {
   inspectSkill,
   type Profile,
   readSkill,
+  SKILL_FILE,
   type SkillCandidate,
   type SkillManifest,
 } from "@metier/skills";
 import { identifyFolder } from "@metier/skills/trust";
 import { RefusedTree } from "../install/install-fault.ts";
 import { findAsked, type PublishingHost, type PublishProgress } from "./find-asked.ts";
-import { type LeftOut, readStaged, SKILL_FILE, stageSkill } from "./stage-skill.ts";
+import { type LeftOut, readStaged, stageSkill } from "./stage-skill.ts";
 
 /** A skill in a packed plugin. */
 export interface PackedSkill {

@@ -16,7 +16,7 @@ import { checkKeys, type OptionKeys } from "@metier/base/shape";
 import { compareText } from "@metier/base/text";
 import { withLock } from "@metier/base/turns";
 import type { Finding, SkippedPart } from "@metier/scan";
-import { isPlainSkillName, type Profile } from "@metier/skills";
+import { isPlainSkillName, type Profile, SKILL_FILE } from "@metier/skills";
 import { outcomeOf } from "../install/install-fault.ts";
 import { parseJsonObject } from "../install/json-object.ts";
 import { DISCOVERY_SCHEMA, MAX_SKILLS } from "../install/well-known/skill-index.ts";
@@ -29,7 +29,7 @@ import {
   prepareSkills,
   refusePublish,
 } from "./prepare-skills.ts";
-import { type LeftOut, readStaged, SKILL_FILE, withStage, writeGzip, writeTar } from "./stage-skill.ts";
+import { type LeftOut, readStaged, withStage, writeGzip, writeTar } from "./stage-skill.ts";
 
 /** Which skills to publish, and in which folder. */
 export interface PublishOptions {

@@ -11,12 +11,10 @@ import type { Diagnostic } from "@metier/base/diagnostic";
 import { listFiles, removeFolder, showPath } from "@metier/base/files";
 import { realPathOr } from "@metier/base/places";
 import { compareText } from "@metier/base/text";
-import type { SkillCandidate } from "@metier/skills";
+import { SKILL_FILE, type SkillCandidate } from "@metier/skills";
 import { RefusedTree, unsafe } from "../install/install-fault.ts";
 import { copyFolder } from "../install/local/fetch-folder.ts";
 import { SOURCE_LIMITS, type SourceLimits } from "../install/source-limits.ts";
-
-export const SKILL_FILE = "SKILL.md";
 
 /** A temporary folder for staged skills. */
 export async function withStage<Value>(use: (stage: string) => Promise<Value>): Promise<Value> {

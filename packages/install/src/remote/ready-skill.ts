@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { RemoteSkillError } from "@metier/base/errors";
 import { done, type Result } from "@metier/base/result";
-import type { RemoteOrigin, Skill } from "@metier/skills";
+import { type RemoteOrigin, SKILL_FILE, type Skill } from "@metier/skills";
 import { remoteLocation } from "@metier/skills/trust";
 import { fetchSkill, isFetched, verifyFrontmatter } from "./fetch-skill.ts";
 import type { RemoteServer } from "./find-remote.ts";
@@ -64,7 +64,7 @@ export async function readySkill(order: ReadyOrder): Promise<RemoteReadiness> {
 
 /** The bytes match the declaration, but a server may declare another frontmatter than they contain. */
 async function compareFetched(label: string, entry: RemoteEntry, folder: string): Promise<RemoteReadiness> {
-  const differs = await verifyFrontmatter(label, entry, readFileSync(join(folder, "SKILL.md")));
+  const differs = await verifyFrontmatter(label, entry, readFileSync(join(folder, SKILL_FILE)));
   return readyUnless(differs ? [differs] : []);
 }
 

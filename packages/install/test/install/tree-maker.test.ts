@@ -11,30 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { identifyFolder } from "@metier/skills/trust";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temporary.ts";
-import { startNativeMaker } from "../../src/install/native-maker.ts";
-import { MAKE_HERE, openTreeMaker, startNodeMaker, type TreeMaker } from "../../src/install/tree-maker.ts";
-
-const MANY = 1000;
-const first = startNativeMaker({ made: () => undefined, stopped: () => undefined });
-await first?.end();
-
-if (!first && process.env.METIER_REQUIRE_NATIVE === "1")
-  throw new Error("The native thread is required but was not built: run `npm run build` with a C compiler.");
-
-/** Where the build found a C compiler. */
-const NATIVE = first ? [{ kind: "on a native thread", entries: MANY, start: startNativeMaker }] : [];
-const THREADS = [{ kind: "on a thread of Node", entries: MANY, start: startNodeMaker }, ...NATIVE];
-/** Few entries are made by this thread, many by another. */
-const KINDS = [{ kind: "here", entries: 1, start: startNodeMaker }, ...THREADS];
-
-function open(entries: number, start: typeof startNodeMaker): TreeMaker {
-  const maker = openTreeMaker(entries, [start]);
-  onTestFinished(() => maker.close());
-  return maker;
-}
+import { MAKE_HERE, openTreeMaker, type TreeMaker } from "../../src/install/tree-maker.ts";
+import { KINDS, MANY, NATIVE, openMaker as open, THREADS } from "./maker-threads.ts";
 
 test("a native thread makes many entries where there is one, else a thread of Node, else this one", async () => {
   const taken: string[] = [];
@@ -51,12 +31,10 @@ describe.each(KINDS)("a tree made $kind", ({ entries, start }) => {
     const root = temporaryFolder();
     const maker = open(entries, start);
     const seen: string[][] = [];
-    const bytes = Buffer.from("text 0");
     for (let number = 0; number < 40; number++) {
       const folder = join(root, `folder-${number}`);
       maker.makeFolder(folder);
-      bytes.write(String(number % 10), 5); // One buffer for all: it is copied.
-      maker.writeFile(join(folder, "file"), bytes, number % 2 ? 0o755 : 0o644);
+      maker.writeFile(join(folder, "file"), Buffer.from(`text ${number % 10}`), number % 2 ? 0o755 : 0o644);
       maker.writeFile(join(folder, "empty"), new Uint8Array(), 0o644);
       maker.makeLink(join(folder, "link"), `../folder-${number}`);
       maker.whenMade(() => seen.push(readdirSync(folder)));
@@ -241,8 +219,8 @@ describe.each(THREADS)("a tree made $kind", ({ start }) => {
   });
 });
 
-function readFault({ message, code }: NodeJS.ErrnoException): readonly (string | undefined)[] {
-  return [code, message];
+function readFault(fault: NodeJS.ErrnoException): readonly (string | undefined)[] {
+  return [fault.code, fault.message, fault.syscall, fault.path];
 }
 
 /** Those that are native. */
@@ -336,57 +314,5 @@ describe.each(NATIVE)("threads that made trees $kind", ({ start }) => {
       maker.whenMade(() => { throw new Error("mine"); });
       void maker.finish();`;
     expect(run(program)).toBe("caught mine\n");
-  });
-});
-
-describe.each(THREADS)("what was made in a folder $kind", ({ start }) => {
-  test("is known without reading it, as its content identity says", async () => {
-    const root = temporaryFolder();
-    const maker = open(MANY, start);
-    const folder = join(root, "skill");
-    for (const path of ["", "b", "b/c", "B", "empty"]) maker.makeFolder(join(folder, path));
-    const files = ["SKILL.md", "b/x.sh", "b/c/y", "B/x", "b.md", "a b", ".hidden"];
-    for (const [index, path] of files.entries())
-      maker.writeFile(join(folder, path), Buffer.from("text".repeat(index)), index === 1 ? 0o755 : 0o644);
-    await maker.finish();
-    const read = identifyFolder(folder);
-    if (!read.ok) expect.unreachable(read.refusal.message);
-    const withoutStamps = read.value.files.map(({ stamp: _, ...file }) => file);
-    expect(maker.filesIn(folder)).toEqual(withoutStamps);
-    expect(maker.filesIn(join(folder, "b"))?.map(({ path }) => path)).toEqual(["c/y", "x.sh"]);
-  });
-
-  test("is not known with a link, with a name that a file system may store differently, or of another folder", async () => {
-    const root = temporaryFolder();
-    const maker = open(MANY, start);
-    for (const name of ["linked", "linked/below", "named", "plain"]) maker.makeFolder(join(root, name));
-    maker.makeLink(join(root, "linked/below/link"), "..");
-    maker.writeFile(join(root, "named/caf\u00e9"), Buffer.from("text"), 0o644);
-    await maker.finish();
-    expect(maker.filesIn(join(root, "linked"))).toBeUndefined();
-    expect(maker.filesIn(join(root, "named"))).toBeUndefined();
-    expect(maker.filesIn(join(root, "other"))).toBeUndefined();
-    expect(maker.filesIn(root)).toBeUndefined();
-    expect(maker.filesIn(join(root, "plain"))).toEqual([]);
-  });
-
-  test("is not known where files cannot be made executable", async () => {
-    const root = temporaryFolder();
-    const maker = open(MANY, start);
-    maker.makeFolder(join(root, "skill"));
-    await maker.finish();
-    const before = process.umask(0o111);
-    onTestFinished(() => void process.umask(before));
-    maker.writeFile(join(root, "skill/run.sh"), Buffer.from("text"), 0o755);
-    await maker.finish();
-    expect(statSync(join(root, "skill/run.sh")).mode & 0o111).toBe(0);
-    expect(maker.filesIn(join(root, "skill"))).toBeUndefined();
-  });
-
-  test("is not known if this thread makes it", () => {
-    const root = temporaryFolder();
-    const maker = open(1, start);
-    maker.makeFolder(join(root, "skill"));
-    expect(maker.filesIn(join(root, "skill"))).toBeUndefined();
   });
 });

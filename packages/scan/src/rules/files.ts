@@ -1,6 +1,6 @@
 /** Files that are not what they seem, or that nobody can read. */
 import { extname } from "node:path";
-import { promisedKinds, signatureOf } from "../read-files.ts";
+import { promisedKinds, signatureOf } from "../file-types.ts";
 import type { Hit, RuleTable, ScannedFile, ScannedSkill } from "../scanned-skill.ts";
 
 function* eachFile(

@@ -3,7 +3,7 @@
  * plain sight, and where a model reads but no person looks.
  */
 import { createLineFinder } from "../code/code-part.ts";
-import { isMarkdown } from "../read-files.ts";
+import { isMarkdown } from "../file-types.ts";
 import type { Hit, RuleTable, ScannedDocument, ScannedSkill } from "../scanned-skill.ts";
 import {
   CONCEAL,

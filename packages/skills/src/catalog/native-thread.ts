@@ -2,7 +2,7 @@
  * The second thread without JavaScript (`native/` in this package): it starts at once, and needs no compiler and no garbage
  * collector. The build makes it on Linux where there is a C compiler. It leaves out whatever is unusual.
  */
-import { findThreadProgram } from "@metier/base/files";
+import { loadNativeThreads } from "@metier/base/files";
 import { SKIPPED_FOLDERS } from "../sources/search.ts";
 import { followBatches, openFetched } from "./fetched-batch.ts";
 import type { SecondThread } from "./second-thread.ts";
@@ -29,7 +29,7 @@ type Handle = { readonly brand: "handle" };
 const NO_BYTES = new ArrayBuffer(0);
 
 export function startNativeThread(): SecondThread | undefined {
-  native ??= loadNative() ?? "none";
+  native ??= (loadNativeThreads() as Native | undefined) ?? "none";
   if (native === "none") return undefined;
   const { readAhead, takeBatch, checkStamps, areUnchanged } = native;
   return {
@@ -56,18 +56,4 @@ let native: Native | "none" | undefined;
 /** A name with a zero in it cannot be; one with other odd characters is left out there. */
 function endNames(names: readonly string[]): string {
   return names.map((name) => `${name}\0`).join("");
-}
-
-/** `undefined` where it was not built, is for another C library, or may not be loaded (`--no-addons`, `--permission`). */
-function loadNative(): Native | undefined {
-  const file = `read-ahead-${process.platform}-${process.arch}.node`;
-  const program = findThreadProgram(`metier/dist/native/${file}`, `dist/native/${file}`);
-  if (program === undefined) return undefined;
-  const module = { exports: {} };
-  try {
-    process.dlopen(module, program);
-    return module.exports as Native;
-  } catch {
-    return undefined;
-  }
 }

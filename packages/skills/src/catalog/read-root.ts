@@ -6,7 +6,7 @@
 import { dirname } from "node:path";
 import { type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/diagnostic";
 import { type BoundedRead, decodeBytes, readBoundedBytes } from "@metier/base/files";
-import { isInside, type RealPathOf, realPathOr } from "@metier/base/places";
+import { isInside, type RealPathOf, rememberRealPaths } from "@metier/base/places";
 import { forReader } from "@metier/base/text";
 import { once } from "@metier/base/turns";
 import { parseHead, parseSkill } from "../parse/parse-skill.ts";
@@ -54,7 +54,7 @@ const BATCH = 512;
 
 /** Reads a top folder's skills right after it was searched, one after the other. */
 export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promise<RootContent> {
-  const { nested, knownRoots, realPathOf, index, reads } = options;
+  const { nested, knownRoots, realPathOf = rememberRealPaths(), index, reads } = options;
   const refind = (): readonly string[] | undefined => index?.refind(nested);
   const listFolder =
     reads?.listing(root, index?.listFolder ?? readFolderListing, realPathOf) ?? index?.listFolder;
@@ -105,7 +105,7 @@ function readFound(
 /** Installed skills as just listed and read: other clients' folders have links to the same files. */
 interface InstalledReads {
   /** What lists the folders of a root: `list`, unless a link leads out of it to a folder that is known. */
-  listing(root: SkillRoot, list: ListFolder, realPathOf?: RealPathOf): ListFolder;
+  listing(root: SkillRoot, list: ListFolder, realPathOf: RealPathOf): ListFolder;
   keep(place: FoundCandidate, read: ReadSkill): void;
   find(place: FoundCandidate): ReadSkill | undefined;
 }
@@ -115,7 +115,7 @@ export function rememberReads(): InstalledReads {
   const reads = new Map<string, { readonly as: SkillCandidate; readonly read: ReadSkill }>();
   const listings = new Map<string, ListedFolder>();
   return {
-    listing({ path: root, locked }, list, realPathOf = realPathOr) {
+    listing({ path: root, locked }, list, realPathOf) {
       if (locked) {
         return (path, top, real) => {
           const listing = list(path, top, real);
@@ -190,7 +190,7 @@ export const MAX_SKILL_BYTES: number = 4 * 1024 * 1024;
 interface ReadSkill {
   readonly checked: CheckedSkill;
   /** Of the opened file; absent if it was not opened. */
-  readonly stamp?: string;
+  readonly stamp?: string | undefined;
 }
 
 /**
@@ -214,14 +214,14 @@ export function readSkill(
 function checkBytes(
   candidate: SkillCandidate,
   profile: Profile,
-  { bytes, stamp }: { readonly bytes: Buffer; readonly stamp?: string },
+  { bytes, stamp }: { readonly bytes: Buffer; readonly stamp?: string | undefined },
   check: typeof validateSkill = validateSkill,
 ): ReadSkill | Promise<ReadSkill> {
   const { text, notUtf8 } = decodeBytes(bytes);
   const finish = (parsed: ParsedSkill): ReadSkill => {
     const checked = check(parsed, profile);
     const noted = notUtf8 ? withEncodingNote(checked, candidate.file, profile) : checked;
-    return stamp === undefined ? { checked: noted } : { checked: noted, stamp };
+    return { checked: noted, stamp };
   };
   const parsed = parseSkill(candidate, text);
   return parsed instanceof Promise ? parsed.then(finish) : finish(parsed);

@@ -99,8 +99,7 @@ export function placeAllInStore(
     // If something is already there, it is checked outside the turn.
     return done(moves.map((move, index) => first[index] ?? settle(store, move)));
   } finally {
-    const left = new Set(readdirSync(store));
-    for (const folder of incoming) if (left.has(basename(folder))) removeFolder(folder);
+    for (const folder of incoming) if (existsSync(folder)) removeFolder(folder);
   }
 }
 

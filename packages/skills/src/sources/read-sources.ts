@@ -2,6 +2,7 @@
  * Reads the skills of program sources into their own folders (`shelf.ts`). Bounded in time, number and size; a source's
  * mistakes are diagnostics, and if it cannot be asked, its skills stay as last read.
  */
+
 import type { Diagnostic, DiagnosticCode } from "@metier/base/diagnostic";
 import { checkContainedPath } from "@metier/base/files";
 import { done, type Result, refused } from "@metier/base/result";
@@ -9,6 +10,7 @@ import { cleanLine, showValue } from "@metier/base/text";
 import { mapBounded } from "@metier/base/turns";
 import type { Scope } from "../skill/skill-name.ts";
 import type { Shelf, ShelvedFile, ShelvedSkill } from "./shelf.ts";
+import { SKILL_FILE } from "./skill-files.ts";
 import { type SkillRoot, scopeRank } from "./skill-roots.ts";
 import { type SkillSource, type SourceCall, sourceAddress } from "./skill-source.ts";
 
@@ -30,7 +32,6 @@ export const SHELF_LIMITS = {
 const USUAL_TIMEOUT_MS = 60_000;
 const MOST_AT_ONCE = 16;
 const MOST_ID_BYTES = 1_024;
-const SKILL_FILE = "SKILL.md";
 
 /** A skill as last read. */
 interface KnownSkill extends ShelvedSkill {

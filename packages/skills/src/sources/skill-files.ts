@@ -30,8 +30,11 @@ export type ListFolder = (path: string, top: boolean, real: string) => ListedFol
 
 const FLAT_FILE = /\.(?:md|ya?ml)$/i;
 
+/** What it is called; other cases are found as well. */
+export const SKILL_FILE = "SKILL.md";
+
 export function isSkillFileName(name: string): boolean {
-  return name.length === 8 && (name === "SKILL.md" || name.toLowerCase() === "skill.md");
+  return name.length === 8 && (name === SKILL_FILE || name.toLowerCase() === "skill.md");
 }
 
 const NONE: readonly string[] = Object.freeze([]);
@@ -49,7 +52,7 @@ export const EMPTY_LISTING: Omit<ListedFolder, "entries"> = Object.freeze({
 /** What most skill folders are: `SKILL.md` and nothing else relevant. */
 export const PLAIN_LISTING: Omit<ListedFolder, "entries"> = Object.freeze({
   ...EMPTY_LISTING,
-  skillFiles: Object.freeze(["SKILL.md"]),
+  skillFiles: Object.freeze([SKILL_FILE]),
 });
 
 /** One object for most of thousands of folders. */
@@ -58,7 +61,7 @@ export const LONE_SKILL_FILE: ListedFolder = Object.freeze({ ...PLAIN_LISTING, e
 export function readFolderListing(path: string, top: boolean): ListedFolder {
   const entries = readdirSync(path, { withFileTypes: true });
   const [first] = entries;
-  if (entries.length === 1 && first?.name === "SKILL.md" && first.isFile()) return LONE_SKILL_FILE;
+  if (entries.length === 1 && first?.name === SKILL_FILE && first.isFile()) return LONE_SKILL_FILE;
   return sortEntries(entries, top);
 }
 

@@ -1,6 +1,6 @@
 /** The native thread, compiled with checks of every access to memory and every number, over files of any content. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder, writeTree } from "../../../../test/support/temporary.ts";
@@ -35,8 +35,34 @@ const PROGRAM = `
     if (text !== "") checkStamps(root, bytes, 0, bytes.byteLength, Date.now());
     areUnchanged(checkStamps(root, bytes, 0, bytes.byteLength, Date.now()));
   }
+  const { openMaker, addBatch, closeMaker } = module.exports;
+  const number = (value) => [0, 8, 16, 24].map((shift) => (value >>> shift) & 255);
+  const entry = (kind, path, content) =>
+    [...number(kind), ...number(420), ...number(path.length), ...number(content.length), ...Buffer.from(path + "\\0" + content + "\\0")];
+  const batch = (folder) => Uint8Array.from([
+    ...entry(0, root + folder, ""),
+    ...entry(1, root + folder + "/file", "text".repeat(9)),
+    ...entry(2, root + folder + "/link", "file"),
+  ]);
+  const give = (bytes, length) => {
+    const maker = openMaker(() => undefined);
+    addBatch(maker, bytes, length);
+    addBatch(maker, bytes, length);
+    closeMaker(maker);
+    addBatch(maker, bytes, length);
+    closeMaker(maker);
+  };
+  const told = [];
+  const maker = openMaker((...answer) => told.push(answer));
+  addBatch(maker, batch("/made"), batch("/made").length);
+  for (let length = 0; length <= batch("/m0").length; length++) give(batch("/m" + length), length);
+  for (let at = 0; at < batch("/n0").length; at++)
+    for (const value of [0, 1, 255]) give(batch("/n" + at + value).with(at, value), batch("/n" + at + value).length);
   for (const call of Object.values(module.exports)) for (const args of [[], [1], [{}, 2], ["", "", "", ""]]) call(...args);
-  process.stdout.write("read " + length);
+  setTimeout(() => {
+    closeMaker(maker);
+    process.stdout.write("read " + length + ", made " + JSON.stringify(told));
+  }, 200);
 `;
 
 test.skipIf(nativeThreads.length === 0)("no access of the native thread leaves its memory", () => {
@@ -76,5 +102,8 @@ test.skipIf(nativeThreads.length === 0)("no access of the native thread leaves i
   });
   expect(stderr).toBe("");
   expect(status).toBe(0);
-  expect(Number(stdout.slice("read ".length))).toBeGreaterThan(10_000);
+  const [, length, made] = /^read (\d+), made (.*)$/.exec(stdout) ?? [];
+  expect(Number(length)).toBeGreaterThan(10_000);
+  expect(made).toBe('[[1,true,0,"","",""]]');
+  expect(readFileSync(join(root, "made/link"), "utf8")).toBe("text".repeat(9));
 });

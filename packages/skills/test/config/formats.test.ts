@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   type ConfigFormat,
   ConfigSyntaxError,
+  editDocument,
   formatOf,
   parseConfigDocument,
 } from "../../src/config/formats/config-document.ts";
@@ -196,4 +197,20 @@ describe("formats", () => {
   ])("%s is %s", (file, format) => {
     expect(formatOf(file)).toBe(format);
   });
+});
+
+test.each([
+  [
+    [
+      { source: "https://example.com/a b.git", skills: ["a", 'quote"d'] },
+      { source: "caf\u00e9", count: 2 },
+    ],
+  ],
+  [[{ source: "x", nested: { key: [1, { deep: true }] }, "odd key": "line\nbreak" }]],
+])("a list of tables in a new file is what it is in one that has something: %j", async (value) => {
+  const changes = [{ path: ["skills", "plugins"], value }];
+  for (const text of ["", "# mine\n"]) {
+    const edited = await editDocument(text, "toml", changes);
+    expect((await parseConfigDocument(edited, "toml")).values).toEqual({ skills: { plugins: value } });
+  }
 });

@@ -93,6 +93,9 @@ function holdRepository(remote: GitRemote, folder: string): HeldRepository {
   };
 }
 
+/** The folder of what is written ahead. */
+const AHEAD = "ahead";
+
 /** Asking again would give the same result, or take as long again. */
 const FINAL: ReadonlySet<InstallFaultCode> = new Set<InstallFaultCode>([
   "cancelled",
@@ -114,14 +117,14 @@ async function fetchAhead(
   const { remote, folder } = repository;
   if (address.ref !== undefined || address.path !== "") return done(undefined);
   repository.make(SHA1_LENGTH);
-  const ahead = repository.writeAhead(join(context.into, "ahead"), context);
+  const ahead = repository.writeAhead(join(context.into, AHEAD), context);
   const args = [...fetchInto(folder), "--depth=1", "--", remote.url, "HEAD"];
   const fetched = await remote.ask(args, { onNews: () => ahead.look() });
-  ahead.look(true);
   if (!fetched.ok) {
     await repository.remove(); // What was written ahead is then not used: git did not accept what it is from.
     return FINAL.has(fetched.refusal.code) ? fetched : done(undefined);
   }
+  ahead.look(true);
   const commit = /^[0-9a-f]+(?=\t)/.exec(readFileSync(join(folder, "FETCH_HEAD"), "latin1"))?.[0];
   return done(commit === undefined ? undefined : { commit, path: "", listed: "HEAD" });
 }
@@ -161,7 +164,11 @@ async function fetchResolved(
   const into = join(context.into, "tree");
   const started = repository.ahead()?.started();
   const objects = repository.objects();
-  const written = await writeTree(objects, remote.url, held.value, into, context, started);
+  const startOver = async (): Promise<void> => {
+    await context.startOver?.();
+    removeFolder(join(context.into, AHEAD));
+  };
+  const written = await writeTree(objects, remote.url, held.value, into, { ...context, startOver }, started);
   if (!written.ok) return written;
   const { canonical } = moveGit(address, { ref, path });
   return done({

@@ -45,7 +45,7 @@ export function followPack(
       try {
         readOn(isLast);
       } catch {
-        isStopped = true; // Whatever it is, it is met again without haste, and said then.
+        isStopped = true; // Git or `write-tree.ts` meets the same problem later and reports it.
       }
     },
     isStopped: () => isStopped,

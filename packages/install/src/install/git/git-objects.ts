@@ -47,7 +47,7 @@ export function openObjects(remote: GitRemote, folder: string): GitObjects {
   };
 }
 
-/** The same, except that those that `find` has need no git, which `open` starts if there are others. */
+/** The same, except that a request of which `find` has everything needs no git; `open` starts it for the first other one. */
 export function withFound(
   find: (kind: ObjectKind, id: string) => Buffer | undefined,
   open: () => GitObjects,
@@ -55,13 +55,15 @@ export function withFound(
   let rest: GitObjects | undefined;
   return {
     async ask(kind, ids, maxBytes, take) {
-      const found = ids.map((id) => find(kind, id));
-      const isThere = found.every((content) => content !== undefined && content.length <= maxBytes);
-      if (!isThere) {
+      const found = ids.flatMap((id) => {
+        const content = find(kind, id);
+        return content && content.length <= maxBytes ? [{ id, content }] : [];
+      });
+      if (found.length < ids.length) {
         rest ??= open();
         return rest.ask(kind, ids, maxBytes, take);
       }
-      for (const [index, id] of ids.entries()) take(found[index] ?? Buffer.alloc(0), id);
+      for (const { id, content } of found) take(content, id);
     },
     close: async () => rest?.close(),
   };
@@ -110,12 +112,11 @@ function startReader(stop: () => void): {
     question = undefined;
     if (asked) act(asked);
   };
-  const takeObject = (kind: string, size: number, content: Buffer): void => {
+  const takeObject = (kind: string, content: Buffer): void => {
     const id = question?.ids[next++];
     if (question === undefined || id === undefined) return;
-    const algorithm = id.length === SHA1_LENGTH ? "sha1" : "sha256";
-    const digest = createHash(algorithm).update(`${kind} ${size}\0`).update(content).digest("hex");
-    if (digest !== id) throw damaged(`Its object \`${id}\` has different content.`);
+    if (objectId(kind, content, id.length === SHA1_LENGTH ? "sha1" : "sha256") !== id)
+      throw damaged(`Its object \`${id}\` has different content.`);
     question.take(content, id);
     if (next === question.ids.length) settle((asked) => asked.resolve());
   };
@@ -153,13 +154,19 @@ function startReader(stop: () => void): {
 }
 
 export const SHA1_LENGTH = 40;
+
+/** The digest of an object, which is its id. */
+export function objectId(kind: string, content: Buffer, algorithm: "sha1" | "sha256" = "sha1"): string {
+  return createHash(algorithm).update(`${kind} ${content.length}\0`).update(content).digest("hex");
+}
+
 const HEADER = /^([0-9a-f]+) (\w+) (\d+)$/;
 const MAX_HEADER_BYTES = 256;
 
 /** Parses git's output: a line with id, kind and size, the content, a line break, and so on. */
 function createObjectReader(
   expected: () => Pick<Question, "kind" | "maxBytes"> | undefined,
-  consume: (kind: string, size: number, content: Buffer) => void,
+  consume: (kind: string, content: Buffer) => void,
 ): (chunk: Uint8Array) => void {
   let pending: Buffer[] = [];
   let held = 0;
@@ -186,7 +193,7 @@ function createObjectReader(
     if (object === undefined || bytes.length <= object.size) return undefined;
     const { kind, size } = object;
     object = undefined;
-    consume(kind, size, bytes.subarray(0, size));
+    consume(kind, bytes.subarray(0, size));
     return bytes.subarray(size + 1);
   };
 

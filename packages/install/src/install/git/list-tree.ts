@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { showPath } from "@metier/base/files";
 import { done, type Refused, type Result } from "@metier/base/result";
 import { nearestNames } from "@metier/base/text";
-import { damaged, faulty, type InstallFault, RefusedTree } from "../install-fault.ts";
+import { damaged, faulty, type InstallFault, RefusedTree, unsafe } from "../install-fault.ts";
 import { type AskForObjects, describeObjectFault, type GitObjects, SHA1_LENGTH } from "./git-objects.ts";
 
 export interface TreeEntry {
@@ -95,10 +95,14 @@ export function rootOf(commit: Buffer): string {
 
 const [SPACE, NUL] = [0x20, 0];
 
-/** Entries of mode, space, name, NUL and the bytes of an id. */
+/**
+ * Entries of mode, space, name, NUL and the bytes of an id. A folder is complete with these: no name may lead elsewhere, or
+ * to another one of them.
+ */
 export function readTree(content: Buffer, id: string): readonly Child[] {
   const idBytes = id.length / 2;
   const children: Child[] = [];
+  const names = new Set<string>();
   for (let start = 0; start < content.length; ) {
     const space = content.indexOf(SPACE, start);
     const end = content.indexOf(NUL, space);
@@ -106,14 +110,13 @@ export function readTree(content: Buffer, id: string): readonly Child[] {
     const mode = Number.parseInt(content.toString("latin1", start, space), 8);
     const isWhole = space !== -1 && end > space + 1 && next <= content.length && mode > 0;
     if (!isWhole) throw damaged(`\`${id}\` is not a tree.`);
-    const name = content.subarray(space + 1, end);
-    const isReadable = isUtf8(name);
-    children.push({
-      mode,
-      id: content.toString("hex", end + 1, next),
-      name: name.toString(isReadable ? "utf8" : "latin1"),
-      isReadable,
-    });
+    const bytes = content.subarray(space + 1, end);
+    const isReadable = isUtf8(bytes);
+    const name = bytes.toString(isReadable ? "utf8" : "latin1");
+    if (names.size === names.add(name).size) throw unsafe(`It has ${showPath(name)} twice in one folder.`);
+    if (name === "." || name === ".." || name.includes("/"))
+      throw unsafe(`It has a file or folder that is called ${showPath(name)}.`);
+    children.push({ mode, id: content.toString("hex", end + 1, next), name, isReadable });
     start = next;
   }
   return children;

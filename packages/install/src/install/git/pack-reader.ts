@@ -2,9 +2,8 @@
  * Reads the objects of a pack while git still receives it. Only what is usual: at the first doubt it stops, and git, which checks
  * the whole pack, gives the rest. An id is the digest of its content, so what was read is what the id means.
  */
-import { hash } from "node:crypto";
 import { inflateSync } from "node:zlib";
-import type { ObjectKind } from "./git-objects.ts";
+import { type ObjectKind, objectId } from "./git-objects.ts";
 
 export interface PackObject {
   readonly kind: ObjectKind;
@@ -26,13 +25,14 @@ interface PackReader {
 
 /** More than these are left to git. */
 const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
+/** Of contents and deltas: a short pack can have deltas that take long. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** What it takes to keep an object, besides its content. */
 const KEPT_BYTES = 512;
 
 const HEADER_BYTES = 12;
-/** An object's head: its size, and the offset or id of its base. */
-const MAX_HEAD_BYTES = 40;
+/** Less than this is not worth another look. */
+const LEAST_WAIT_BYTES = 40;
 const KINDS: readonly (ObjectKind | undefined)[] = [undefined, "commit", "tree", "blob"];
 const [OFFSET_DELTA, ID_DELTA] = [6, 7];
 const ID_BYTES = 20;
@@ -59,7 +59,7 @@ export function createPackReader(maxObjects: number, take: (object: PackObject) 
     const body = head && inflate(pending.subarray(head.length), head.size);
     if (head === undefined || body === undefined) {
       // Each look at an incomplete object costs as much as it has so far.
-      needed = 2 * Math.max(pending.length, MAX_HEAD_BYTES);
+      needed = 2 * Math.max(pending.length, LEAST_WAIT_BYTES);
       return undefined;
     }
     const object = objects.add(start, head, body.content);
@@ -69,6 +69,7 @@ export function createPackReader(maxObjects: number, take: (object: PackObject) 
   };
   return {
     read(added, isLast = false) {
+      if (start > 0 && left === 0) return; // What follows the objects is for git.
       pending = Buffer.concat([pending, added]);
       if (isLast && start > 0) needed = 1;
       if (start === 0 && pending.length >= needed) {
@@ -105,7 +106,7 @@ function keepObjects(): Pick<PackReader, "find"> & {
     add(start, head, body) {
       const base = typeof head.base === "number" ? byStart.get(start - head.base) : byId.get(head.base ?? "");
       const object = describe(head, body, base);
-      bytes += object.content.length + KEPT_BYTES;
+      bytes += object.content.length + KEPT_BYTES + (base ? body.length : 0);
       if (bytes > MAX_BYTES) throw new UnusualPack();
       byId.set(object.id, object);
       byStart.set(start, object);
@@ -118,7 +119,7 @@ function keepObjects(): Pick<PackReader, "find"> & {
   };
 }
 
-/** Git reads it. */
+/** Git reads it. Exported for tests. */
 export class UnusualPack extends Error {}
 
 interface ObjectHead {
@@ -216,8 +217,7 @@ function describe({ type, base: asked }: ObjectHead, body: Buffer, base: PackObj
   const kind = asked === undefined ? KINDS[type] : base?.kind;
   if (kind === undefined) throw new UnusualPack();
   const content = base && asked !== undefined ? applyDelta(body, base.content) : body;
-  const id = hash("sha1", Buffer.concat([Buffer.from(`${kind} ${content.length}\0`), content]));
-  return { kind, id, content };
+  return { kind, id: objectId(kind, content), content };
 }
 
 /** A delta says how to copy parts of its base, and what to insert between them. */

@@ -2,14 +2,14 @@
  * Writes the files of a commit while git still receives them. What it wrote counts only if the whole fetch succeeds and it is
  * exactly the commit that was meant; otherwise `write-tree.ts` writes everything anew. At the first doubt it stops.
  */
-import { join } from "node:path";
+import { SKILL_FILE } from "@metier/skills";
 import type { FetchContext } from "../fetch-source.ts";
 import type { SourceLimits } from "../source-limits.ts";
 import { followPack } from "./follow-pack.ts";
 import type { ObjectKind } from "./git-objects.ts";
 import { type Child, entryKindOf, isFolder, readTree, rootOf, type TreeEntry } from "./list-tree.ts";
 import type { PackObject } from "./pack-reader.ts";
-import { SKILL_FILE, type StartedTree, startTree } from "./write-tree.ts";
+import { type StartedTree, startTree } from "./write-tree.ts";
 
 export interface TreeAhead {
   /** Something may have come. `isLast`: nothing more comes. */
@@ -25,7 +25,7 @@ export interface TreeAhead {
 interface Folder {
   /** With its slash; the root's is empty. */
   readonly prefix: string;
-  readonly above?: Folder;
+  readonly above: Folder | undefined;
   readonly depth: number;
   /** How many of its entries are not there yet. */
   missing: number;
@@ -43,7 +43,7 @@ interface Place {
 
 /** `repository` is new and its ids are SHA-1; `into` does not exist yet. */
 export function writeTreeAhead(repository: string, into: string, context: FetchContext): TreeAhead {
-  const { limits, onTold, onFound } = context;
+  const { limits } = context;
   let tree: StartedTree | undefined;
   const places = followPlaces(limits, {
     count: () => pack.count(),
@@ -52,13 +52,9 @@ export function writeTreeAhead(repository: string, into: string, context: FetchC
       tree ??= startTree(into, pack.count(), context);
       tree.write(entry, content);
     },
-    onSkill(path) {
-      const folder = join(into, path);
-      onTold?.(folder);
-      tree?.maker.whenMade(() => onFound?.(folder));
-    },
+    onSkill: (path) => tree?.tellSkill(path),
   });
-  // `write-tree.ts` meets again what stops it, in the right order, and says so.
+  // If this stops, `write-tree.ts` finds the problem again and reports it.
   const pack = followPack(repository, limits.files, places.take);
   return {
     look: pack.look,
@@ -145,7 +141,7 @@ class DoubtfulTree extends Error {}
 
 function openFolder(prefix: string, above?: Folder): Folder {
   const depth = above ? above.depth + 1 : 0;
-  return { prefix, depth, missing: 1, hasSkillFile: false, hasLink: false, ...(above && { above }) };
+  return { prefix, above, depth, missing: 1, hasSkillFile: false, hasLink: false };
 }
 
 /** One more of its entries is there; with the last one, it is itself. */

@@ -7,9 +7,10 @@ import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { showPath } from "@metier/base/files";
 import { done, type Result } from "@metier/base/result";
+import { SKILL_FILE } from "@metier/skills";
 import type { FetchContext } from "../fetch-source.ts";
 import { faulty, type InstallFault, type InstallFaultCode, limited } from "../install-fault.ts";
-import { MAKE_HERE, type TreeMaker } from "../tree-maker.ts";
+import { MAKE_HERE } from "../tree-maker.ts";
 import { createTreeWriter } from "../tree-writer.ts";
 import { describeObjectFault, type GitObjects } from "./git-objects.ts";
 import type { TreeEntry } from "./list-tree.ts";
@@ -22,22 +23,24 @@ const HINTS: Readonly<Partial<Record<InstallFaultCode, string>>> = {
 const LFS_POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n/;
 const MAX_POINTER_BYTES = 1024;
 
-type WriteContext = Pick<FetchContext, "limits" | "onTold" | "onFound" | "makerOf">;
+type WriteContext = Pick<FetchContext, "limits" | "onTold" | "onFound" | "startOver" | "makerOf">;
 
 /** A tree that is being written. */
 export interface StartedTree {
   readonly folder: string;
-  readonly maker: TreeMaker;
   /** By path. */
   readonly written: ReadonlyMap<string, TreeEntry>;
   /** Throws `RefusedTree` for what is not allowed. */
   write(entry: TreeEntry, content: Buffer): void;
+  /** Everything in the folder of a skill is written, or will be: says so now, and again when it is there. */
+  tellSkill(path: string): void;
   /** Creates the links; returns notes, without errors. */
   finish(): Promise<readonly Diagnostic[]>;
 }
 
 /** Makes the folder. `count`: about how many entries there will be. */
-export function startTree(folder: string, count: number, { limits, makerOf }: WriteContext): StartedTree {
+export function startTree(folder: string, count: number, context: WriteContext): StartedTree {
+  const { limits, makerOf, onTold, onFound } = context;
   mkdirSync(folder);
   const maker = makerOf?.(count) ?? MAKE_HERE;
   const writer = createTreeWriter(folder, limits, maker);
@@ -45,7 +48,6 @@ export function startTree(folder: string, count: number, { limits, makerOf }: Wr
   const pointers: Diagnostic[] = [];
   return {
     folder,
-    maker,
     written,
     write(entry, content) {
       const { kind, path, executable } = entry;
@@ -53,6 +55,10 @@ export function startTree(folder: string, count: number, { limits, makerOf }: Wr
       if (kind === "link") writer.addLink(path, content.toString("utf8"));
       else writer.addBytes(path, executable, content);
       if (isLfsPointer(content)) pointers.push(warn(entry, folder, POINTER));
+    },
+    tellSkill(path) {
+      onTold?.(join(folder, path));
+      maker.whenMade(() => onFound?.(join(folder, path)));
     },
     async finish() {
       await maker.finish();
@@ -81,8 +87,9 @@ export async function writeTree(
     if (files.length > limits.files)
       throw limited(`It has ${files.length} files; the limit is ${limits.files}.`);
     const isThere = started !== undefined && hasAll(started, files);
+    if (!isThere) await context.startOver?.();
     const tree = isThere ? started : startTree(into, files.length, context);
-    if (!isThere) await writeFiles(ask, files, tree, context);
+    if (!isThere) await writeFiles(ask, files, tree, limits.fileBytes);
     const { folder } = tree;
     const submodules = entries.filter(({ kind }) => kind === "submodule");
     const leftOut = submodules.map((entry) => warn(entry, folder, SUBMODULE));
@@ -97,13 +104,10 @@ export async function writeTree(
 async function writeFiles(
   ask: GitObjects["ask"],
   files: readonly TreeEntry[],
-  { folder, maker, write }: StartedTree,
-  { limits, onTold, onFound }: WriteContext,
+  { write, tellSkill }: StartedTree,
+  maxBytes: number,
 ): Promise<void> {
-  const folders = watchFolders((path) => {
-    onTold?.(join(folder, path));
-    maker.whenMade(() => onFound?.(join(folder, path)));
-  });
+  const folders = watchFolders(tellSkill);
   let next = 0;
   const place = (content: Buffer): void => {
     const entry = files[next++];
@@ -112,7 +116,7 @@ async function writeFiles(
     folders.pass(entry);
   };
   const ids = files.map(({ id }) => id);
-  await ask("blob", ids, limits.fileBytes, place);
+  await ask("blob", ids, maxBytes, place);
 }
 
 /** All of these, and nothing else. */
@@ -134,8 +138,6 @@ function inTreeOrder(
   const places = new Map(entries.map(({ path }, index) => [join(folder, path), index]));
   return notes.toSorted((a, b) => (places.get(a.path) ?? 0) - (places.get(b.path) ?? 0));
 }
-
-export const SKILL_FILE = "SKILL.md";
 
 /** Entries are sorted, so a folder's entries are adjacent: when another one comes, it is complete. */
 function watchFolders(onWhole: (path: string) => void): { pass(entry: TreeEntry): void } {

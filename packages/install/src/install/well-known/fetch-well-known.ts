@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { digestBytes } from "@metier/base/digest";
 import { removeFolder, showPath } from "@metier/base/files";
 import { done, type Refused, type Result } from "@metier/base/result";
+import { SKILL_FILE } from "@metier/skills";
 import type { WellKnownAddress } from "../addresses/source-address.ts";
 import { unpackArchive } from "../archives/unpack-archive.ts";
 import { download } from "../download.ts";
@@ -77,7 +78,7 @@ async function fetchSkill(
         "Try again; if it happens again, tell the operator of the site.",
       );
     }
-    if (type === "skill-md") await writeFiles(folder, [["SKILL.md", got.value.bytes]], context.limits);
+    if (type === "skill-md") await writeFiles(folder, [[SKILL_FILE, got.value.bytes]], context.limits);
     else await unpackInto(folder, got.value.bytes, context);
     return undefined;
   } catch (fault) {

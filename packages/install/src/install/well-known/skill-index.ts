@@ -6,7 +6,7 @@ import { isDigest } from "@metier/base/digest";
 import { checkContainedPath, showPath } from "@metier/base/files";
 import { isJsonObject } from "@metier/base/json";
 import { done, type Result, refused } from "@metier/base/result";
-import { isSkillName } from "@metier/skills";
+import { isSkillName, SKILL_FILE } from "@metier/skills";
 import { type JsonFields, parseJsonObject } from "../json-object.ts";
 
 export interface SiteSkill {
@@ -80,7 +80,7 @@ const readEntry: ReadContent = ({ type, url: address, digest }, name, url) => {
 };
 
 const readOldEntry: ReadContent = ({ files }, name, url) => {
-  if (!Array.isArray(files) || !files.includes("SKILL.md"))
+  if (!Array.isArray(files) || !files.includes(SKILL_FILE))
     return `\`${name}\` does not list a \`SKILL.md\`.`;
   if (files.length > MAX_FILES) return `\`${name}\` lists more than ${MAX_FILES} files.`;
   const list: { path: string; url: string }[] = [];

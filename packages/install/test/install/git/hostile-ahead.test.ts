@@ -90,6 +90,19 @@ const HOSTILE: Readonly<Record<string, (repository: Repository) => void>> = {
     const entry = ["100644", "SKILL.md", id] as const;
     commitTree(repository, treeOf([entry, entry]));
   },
+  "a folder twice": (repository) => {
+    const inner = writeObject(repository, "tree", treeOf([["160000", "x", "1".repeat(40)]]));
+    const entry = ["40000", "folder", inner] as const;
+    commitTree(repository, treeOf([entry, entry]));
+  },
+  "a name with a slash": (repository) => {
+    const id = repository.git("rev-parse", `${repository.commitRaw([SKILL])}:SKILL.md`);
+    commitTree(repository, treeOf([["100644", "a/SKILL.md", id]]));
+  },
+  "a folder that is called `.`": (repository) => {
+    const inner = repository.git("rev-parse", `${repository.commitRaw([SKILL])}^{tree}`);
+    commitTree(repository, treeOf([["40000", ".", inner]]));
+  },
   "a folder that is used as a file": (repository) => {
     const inner = writeObject(repository, "tree", treeOf([["160000", "x", "1".repeat(40)]]));
     const skillFile = repository.git("rev-parse", `${repository.commitRaw([SKILL])}:SKILL.md`);
@@ -117,6 +130,8 @@ for (const [what, make] of Object.entries(HOSTILE)) {
     const outside = temporaryFolder();
     const there = await look(await serve(repository), { into: outside });
     expect(there.told).toEqual(here.told);
+    const own = ["ahead", "tree", "repository.git"];
+    expect(readdirSync(outside).filter((name) => !own.includes(name))).toEqual([]);
     expect(readdirSync(dirname(outside))).not.toContain("evil.sh");
   });
 }
