@@ -115,17 +115,10 @@ function scanFolders({ ignore, knownNames }: ScanPolicy, isEarly: boolean): Fold
   };
 }
 
-/** In memory that all threads share. */
+/** In one piece, which a thread gets faster. Memory that threads share is read more slowly by this one. */
 function giveFiles({ files, read }: WrittenContent): FilesInMemory | undefined {
   const contents = files.flatMap(({ path }) => read(path) ?? []);
-  if (contents.length < files.length) return undefined;
-  const bytes = new Uint8Array(new SharedArrayBuffer(contents.reduce((sum, { length }) => sum + length, 0)));
-  let at = 0;
-  for (const content of contents) {
-    bytes.set(content, at);
-    at += content.length;
-  }
-  return { files, bytes };
+  return contents.length === files.length ? { files, bytes: Buffer.concat(contents) } : undefined;
 }
 
 export async function scanFetched(directory: string, name: string, policy: ScanPolicy): Promise<FetchedScan> {
