@@ -5,7 +5,7 @@
  */
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ROOT, runQuietly, SetUpError, say } from "../scripts/setup/repository.mjs";
 import { table } from "./report.mjs";
 import { isRate, readMeasured } from "./tables.mjs";
@@ -56,8 +56,8 @@ function compareBench(name, other) {
   const sections = { now: [], before: [] };
   for (let round = 0; round < ROUNDS; round++) {
     say(`${name}, ${round + 1} of ${ROUNDS}`);
-    sections.before.push(sectionOf(name, other) ?? "");
-    sections.now.push(sectionOf(name, ROOT) ?? "");
+    sections.before.push(sectionOf(name, other, other) ?? "");
+    sections.now.push(sectionOf(name, ROOT, other) ?? "");
   }
   return compareSections(sections.before, sections.now).map(([first = "", ...rest]) => [
     `${name}: ${first}`,
@@ -65,12 +65,12 @@ function compareBench(name, other) {
   ]);
 }
 
-/** @param {string} name @param {string} tree @returns {string | undefined} */
-function sectionOf(name, tree) {
+/** @param {string} name @param {string} tree @param {string} other @returns {string | undefined} */
+function sectionOf(name, tree, other) {
   const run = () =>
     runQuietly(process.execPath, ["bench/run.mjs", ...name.split(" "), "--print"], {
       cwd: tree,
-      env: { ...process.env, METIER_BENCH_COMPARISON: "1" },
+      env: { ...process.env, METIER_BENCH_COMPARISON: "1", METIER_BENCH_KEPT: dirname(other) },
     });
   if (tree !== ROOT) copyBench(join(ROOT, "bench"), tree);
   const measured = run();

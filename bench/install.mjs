@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT, say } from "../scripts/setup/repository.mjs";
 import { generateSkills } from "./generate-skills.mjs";
-import { IS_COMPARISON, measureInTurns, outputOf } from "./measure.mjs";
+import { IS_COMPARISON, KEPT_IN, measureInTurns, outputOf } from "./measure.mjs";
 import { installPeers } from "./peers.mjs";
 import { machineLine, table } from "./report.mjs";
 
@@ -44,7 +44,7 @@ const ABOUT =
 export function benchInstall(size = FULL) {
   const machine = machineLine();
   const { skills } = installPeers();
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "metier-bench-install-")));
+  const folder = realpathSync(mkdtempSync(join(KEPT_IN ?? tmpdir(), "metier-bench-install-")));
   const repository = makeRepository(folder, size.count);
   const server = startServer(folder);
   try {
@@ -62,7 +62,7 @@ export function benchInstall(size = FULL) {
     ].join("\n\n");
   } finally {
     server.stop();
-    rmSync(folder, { recursive: true, force: true });
+    if (KEPT_IN === undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
 

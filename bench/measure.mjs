@@ -6,6 +6,8 @@ import { join } from "node:path";
 
 /** Two versions of Metier are compared: what others take is the same for both, and is not measured. */
 export const IS_COMPARISON = process.env.METIER_BENCH_COMPARISON === "1";
+/** Then nothing in this folder is deleted before the end: deleting would slow down the next version (see `install.mjs`). */
+export const KEPT_IN = process.env.METIER_BENCH_KEPT;
 
 const REPORT_MEMORY = join(import.meta.dirname, "programs", "report-memory.cjs");
 

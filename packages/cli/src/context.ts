@@ -124,7 +124,7 @@ export function reply(
 }
 
 /** What takes this long has hundreds of skills or more. */
-const MANY_AFTER_MS = 60;
+const MANY_AFTER_MS = 30;
 
 /** Work on skills that the process ends with: if there are many, V8 is set for that. */
 export async function savingMemory<Value>({ io }: CliContext, work: () => Promise<Value>): Promise<Value> {
