@@ -113,9 +113,9 @@ export function readTree(content: Buffer, id: string): readonly Child[] {
     const bytes = content.subarray(space + 1, end);
     const isReadable = isUtf8(bytes);
     const name = bytes.toString(isReadable ? "utf8" : "latin1");
-    if (names.size === names.add(name).size) throw unsafe(`It has ${showPath(name)} twice in one folder.`);
+    if (names.size === names.add(name).size) throw unsafe(`One of its folders has ${showPath(name)} twice.`);
     if (name === "." || name === ".." || name.includes("/"))
-      throw unsafe(`It has a file or folder that is called ${showPath(name)}.`);
+      throw unsafe(`One of its folders has an entry that is called ${showPath(name)}.`);
     children.push({ mode, id: content.toString("hex", end + 1, next), name, isReadable });
     start = next;
   }

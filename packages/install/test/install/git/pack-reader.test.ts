@@ -328,6 +328,25 @@ test("after 64 MiB the rest is left to git, whether it is packed whole or as del
   }
 });
 
+test("a short pack of deltas that take long is left to git, too", () => {
+  const size = 700_000;
+  const entry = delta([], SIZE, size);
+  const copyOneByte = Buffer.from([0xff, 0, 0, 0, 0, 1, 0, 0]);
+  const slow = { ...entry, content: Buffer.concat([entry.content, Buffer.alloc(8 * size, copyOneByte)]) };
+  const { found } = readPack(packOf([BASE, ...Array.from({ length: 12 }, () => slow), LAST]));
+  expect(found.at(-1)?.content).toHaveLength(size);
+  expect(found.length).toBeLessThan(12);
+});
+
+test("what follows the objects is not kept", () => {
+  const reader = createPackReader(10, () => undefined);
+  reader.read(packOf([BASE]));
+  const before = process.memoryUsage().arrayBuffers;
+  const more = Buffer.alloc(MEGABYTE);
+  for (let count = 0; count < 64; count++) reader.read(more);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * MEGABYTE);
+});
+
 test("a pack of too many objects is left to git", () => {
   const pack = packOf([BASE, LAST, blob("")]);
   expect(readPack(pack, ALL, 3).found).toHaveLength(3);
