@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, readdirSync, symlinkSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import {
   look,
@@ -114,6 +114,19 @@ function lookWithThread(url: string): Promise<Seen> {
   onTestFinished(() => maker.close());
   return look(url, { makerOf: () => maker });
 }
+
+test("what was written early is gone if it is not used", async () => {
+  const large = { "zz.bin": makeNoise(8 * 1024 * 1024 + 1) };
+  const repository = createRepository({ "a/SKILL.md": skill("a"), ...large });
+  const into = temporaryFolder();
+  let early = "";
+  const onFound = (folder: string): void => {
+    if (early === "") early = folder;
+  };
+  const { folder } = await fetchedFrom(await serve(repository), { into, onFound });
+  expect(early.startsWith(folder)).toBe(false);
+  expect(readdirSync(into)).toEqual([basename(folder)]);
+});
 
 test("a pack with deltas is written as what they make", async () => {
   const lines = Array.from({ length: 3000 }, (_, line) => `${line} ${makeNoise(12, line).toString("hex")}\n`);
