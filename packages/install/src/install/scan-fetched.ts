@@ -45,6 +45,7 @@ export function openFetchedScans(policy: ScanPolicy, isAll: boolean): FetchedSca
       scans.add({ directory, given });
     },
     startOver() {
+      if (scans.isEmpty()) return; // It is ready for what comes.
       left.push(scans.close());
       scans = scanFolders(policy, isAll);
     },
