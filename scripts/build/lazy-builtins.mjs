@@ -5,7 +5,16 @@
 import { isBuiltin } from "node:module";
 
 /** Modules that take milliseconds to load; their functions load them when called. */
-const HEAVY = new Set(["node:crypto", "node:http", "node:https", "node:timers/promises", "node:zlib"]);
+const HEAVY = new Set([
+  "node:child_process",
+  "node:crypto",
+  "node:dns/promises",
+  "node:http",
+  "node:https",
+  "node:net",
+  "node:timers/promises",
+  "node:zlib",
+]);
 
 /** What is read or constructed instead of called, such as `constants`, is loaded at the start. */
 const NOT_CALLED = /^(?:constants|[A-Z].*)$/;

@@ -6,7 +6,7 @@
 import { getCompileCacheDir } from "node:module";
 import { availableParallelism } from "node:os";
 import { setImmediate } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { findThreadProgram } from "@metier/base/files";
 import { openKnownScans, startKeys } from "./known-scans.ts";
 import {
@@ -268,7 +268,11 @@ function startThread(
   const quiet = { execArgv: [], env: {}, stdout: true, stderr: true };
   // A scan leaves many short-lived objects: with more room for them, the garbage collector runs less often.
   const resourceLimits = { maxYoungGenerationSizeMb: 64 };
-  const worker = new Worker(file, { workerData, resourceLimits, ...quiet });
+  const worker = new (process.getBuiltinModule("node:worker_threads").Worker)(file, {
+    workerData,
+    resourceLimits,
+    ...quiet,
+  });
   let known = 0;
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   worker.on("error", () => undefined); // It is gone, and this thread does what it took.

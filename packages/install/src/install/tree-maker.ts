@@ -3,7 +3,7 @@
  * after many were deleted; this thread checks what is already there. Without a thread, this one makes them.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { findThreadProgram } from "@metier/base/files";
 import { type MakeBatches, packBatches } from "./make-batches.ts";
 import { startNativeMaker } from "./native-maker.ts";
@@ -104,7 +104,12 @@ function startWorker(): Worker | undefined {
   const file = findThreadProgram("install/src/install/tree-thread.ts", "dist/ahead/tree-thread.js");
   if (file === undefined) return undefined;
   try {
-    return new Worker(file, { execArgv: [], env: {}, stdout: true, stderr: true });
+    return new (process.getBuiltinModule("node:worker_threads").Worker)(file, {
+      execArgv: [],
+      env: {},
+      stdout: true,
+      stderr: true,
+    });
   } catch {
     return undefined; // A host that does not allow threads.
   }

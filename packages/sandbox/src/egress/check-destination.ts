@@ -3,7 +3,7 @@
  * Only addresses checked here may be dialed; every redirect is checked again.
  */
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import { type BlockList, isIP } from "node:net";
 import { showPath } from "@metier/base/files";
 import { done, type Refusal, type Refused, type Result, refused } from "@metier/base/result";
 
@@ -309,6 +309,7 @@ interface SpecialBlock {
 let blocks: readonly SpecialBlock[] | undefined;
 
 function buildBlocks(): readonly SpecialBlock[] {
+  const { BlockList } = process.getBuiltinModule("node:net");
   const rows = Object.entries(SPECIAL).flatMap(([what, subnets]) =>
     subnets.split(" ").map((subnet) => ({ what, subnet })),
   );

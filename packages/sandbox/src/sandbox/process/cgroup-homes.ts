@@ -4,7 +4,6 @@
  */
 import { mkdirSync, readdirSync, readlinkSync, rmdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { threadId } from "node:worker_threads";
 import { isAlive } from "@metier/base/programs";
 import { killGroup } from "./kernel-limits.ts";
 import { readText } from "./process-tree.ts";
@@ -58,6 +57,7 @@ let made = 0;
 
 /** The prefix of this thread's group names; process ids differ between container namespaces, so both are used. */
 export function groupPrefix(): string {
+  const { threadId } = process.getBuiltinModule("node:worker_threads");
   return `metier-${processNamespace()}-${process.pid}-${threadId}-`;
 }
 

@@ -3,7 +3,7 @@
  * process ends, everything it started is stopped too, and the outcome is a value. Knows nothing about sandboxes.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { Socket } from "node:net";
+import type { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import type { CommandOutcome, SandboxLimits } from "../sandbox.ts";
@@ -234,13 +234,18 @@ function endWithUs(pid: number | undefined): () => void {
 
 function letGo(child: ChildProcess): void {
   child.unref();
-  for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
+  for (const stream of socketsOf(child)) stream.unref();
 }
 
 /** The opposite. */
 function hold(child: ChildProcess): void {
   child.ref();
-  for (const stream of child.stdio) if (stream instanceof Socket) stream.ref();
+  for (const stream of socketsOf(child)) stream.ref();
+}
+
+function socketsOf({ stdio }: ChildProcess): readonly Socket[] {
+  const { Socket } = process.getBuiltinModule("node:net");
+  return stdio.filter((stream) => stream instanceof Socket);
 }
 
 function spawnOptions({
