@@ -1,7 +1,7 @@
 /*
  * The second thread of a listing without JavaScript: it needs no time to start, no compiler and no garbage collector.
- * `native-thread.ts` calls these functions. Each gives `undefined` where it cannot do its work. The thread that makes trees
- * for an installation is in the same file: `maker-calls.h`.
+ * `native-thread.ts` calls these functions. Each gives `undefined` where it cannot do its work. In the same file are the thread
+ * that makes trees for an installation (`maker-calls.h`), and what reads a pack for one (`unpack-object.h`).
  */
 #define NAPI_VERSION 8
 #include <node_api.h>
@@ -9,6 +9,7 @@
 #include "check-stamps.h"
 #include "fetch-folders.h"
 #include "maker-calls.h"
+#include "unpack-object.h"
 
 typedef struct {
   checking *task;
@@ -140,8 +141,10 @@ NAPI_MODULE_INIT() {
       {"openMaker", open_maker},
       {"addBatch", add_batch},
       {"closeMaker", close_maker},
+      {"unpackObject", unpack_object},
   };
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+  size_t count = sizeof functions / sizeof *functions - (can_unpack() ? 0 : 1);
+  for (size_t i = 0; i < count; i++) {
     napi_value function;
     const char *name = functions[i].name;
     if (napi_create_function(env, name, NAPI_AUTO_LENGTH, functions[i].call, NULL, &function) != napi_ok ||

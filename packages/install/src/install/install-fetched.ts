@@ -2,7 +2,6 @@
  * From a fetched source to the lock: skills are chosen, planned, shown, and only then put into the store and recorded. Loaded
  * while the source is fetched.
  */
-import { deflateSync, inflateSync } from "node:zlib";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { digestBytes } from "@metier/base/digest";
 import { done, type Result } from "@metier/base/result";
@@ -32,7 +31,6 @@ export { openFetchedScans } from "./scan-fetched.ts";
 /** What this thread needs later, loaded while a server answers: also what Node loads at the first call. */
 export async function loadRest(): Promise<void> {
   digestBytes("");
-  inflateSync(deflateSync(""));
   const { loadScan } = await import("@metier/scan/engine");
   await loadScan();
   await loadTomlEditor();

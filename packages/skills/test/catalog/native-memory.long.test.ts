@@ -58,6 +58,15 @@ const PROGRAM = `
   for (let length = 0; length <= batch("/m0").length; length++) give(batch("/m" + length), length);
   for (let at = 0; at < batch("/n0").length; at++)
     for (const value of [0, 1, 255]) give(batch("/n" + at + value).with(at, value), batch("/n" + at + value).length);
+  const { unpackObject } = module.exports;
+  const text = Buffer.from("some text ".repeat(50));
+  const packed = require("node:zlib").deflateSync(text);
+  for (let kind = 0; kind <= 4; kind++) {
+    for (let cut = 0; cut <= packed.length; cut++) unpackObject(packed.subarray(0, cut), kind, Buffer.alloc(540));
+    for (let room = 0; room < 600; room++) unpackObject(packed, kind, Buffer.alloc(room));
+    for (let at = 0; at < packed.length; at++)
+      for (const value of [0, 1, 127, 255]) unpackObject(Uint8Array.from(packed).with(at, value), kind, Buffer.alloc(540));
+  }
   for (const call of Object.values(module.exports)) for (const args of [[], [1], [{}, 2], ["", "", "", ""]]) call(...args);
   setTimeout(() => {
     closeMaker(maker);

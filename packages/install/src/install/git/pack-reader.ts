@@ -2,8 +2,8 @@
  * Reads the objects of a pack while git still receives it. Only what is usual: at the first doubt it stops, and git, which checks
  * the whole pack, gives the rest. An id is the digest of its content, so what was read is what the id means.
  */
-import { inflateSync } from "node:zlib";
 import { type ObjectKind, objectId } from "./git-objects.ts";
+import { openUnpacker, type Unpack, UnusualPack } from "./unpack-object.ts";
 
 export interface PackObject {
   readonly kind: ObjectKind;
@@ -38,7 +38,11 @@ const [OFFSET_DELTA, ID_DELTA] = [6, 7];
 const ID_BYTES = 20;
 
 /** Of a repository whose ids are SHA-1. `take` gets each object once. */
-export function createPackReader(maxObjects: number, take: (object: PackObject) => void): PackReader {
+export function createPackReader(
+  maxObjects: number,
+  take: (object: PackObject) => void,
+  unpack: Unpack = openUnpacker(),
+): PackReader {
   const objects = keepObjects();
   /** What is not read yet, and where in the pack it starts. */
   let pending: Buffer = Buffer.alloc(0);
@@ -56,13 +60,13 @@ export function createPackReader(maxObjects: number, take: (object: PackObject) 
   /** `undefined`: it has not come completely. */
   const readObject = (): PackObject | undefined => {
     const head = readHead(pending);
-    const body = head && inflate(pending.subarray(head.length), head.size);
+    const body = head && unpack(pending.subarray(head.length), head.size, kindNumber(head));
     if (head === undefined || body === undefined) {
       // Each look at an incomplete object costs as much as it has so far.
       needed = 2 * Math.max(pending.length, LEAST_WAIT_BYTES);
       return undefined;
     }
-    const object = objects.add(start, head, body.content);
+    const object = objects.add(start, head, body);
     skip(head.length + body.length);
     left -= 1;
     return object;
@@ -97,7 +101,7 @@ function readCount(header: Buffer): number {
 
 /** What was read so far; later objects may be differences from them. */
 function keepObjects(): Pick<PackReader, "find"> & {
-  add(start: number, head: ObjectHead, body: Buffer): PackObject;
+  add(start: number, head: ObjectHead, body: Body): PackObject;
 } {
   const byId = new Map<string, PackObject>();
   const byStart = new Map<number, PackObject>();
@@ -106,7 +110,7 @@ function keepObjects(): Pick<PackReader, "find"> & {
     add(start, head, body) {
       const base = typeof head.base === "number" ? byStart.get(start - head.base) : byId.get(head.base ?? "");
       const object = describe(head, body, base);
-      bytes += object.content.length + KEPT_BYTES + (base ? body.length : 0);
+      bytes += object.content.length + KEPT_BYTES + (base ? body.content.length : 0);
       if (bytes > MAX_BYTES) throw new UnusualPack();
       byId.set(object.id, object);
       byStart.set(start, object);
@@ -119,8 +123,11 @@ function keepObjects(): Pick<PackReader, "find"> & {
   };
 }
 
-/** Git reads it. Exported for tests. */
-export class UnusualPack extends Error {}
+/** What follows the head, decompressed: the content or the delta. */
+interface Body {
+  readonly content: Buffer;
+  readonly id?: string;
+}
 
 interface ObjectHead {
   readonly type: number;
@@ -180,43 +187,17 @@ function readDistance(bytes: Buffer, at: number): ReadNumber | undefined {
   return undefined;
 }
 
-/** More than anything of this size takes when it is compressed. */
-function mostCompressed(size: number): number {
-  return size + Math.ceil(size / 1000) + 64;
+/** 0 for a delta and for what is not read. */
+function kindNumber({ type }: ObjectHead): number {
+  return KINDS[type] === undefined ? 0 : type;
 }
 
-/** `undefined`: there must be more. `length`: compressed. */
-function inflate(
-  bytes: Buffer,
-  size: number,
-): { readonly content: Buffer; readonly length: number } | undefined {
-  const most = mostCompressed(size);
-  const compressed = bytes.subarray(0, most);
-  // With room at the end, zlib sees that nothing follows.
-  const room = size + 64;
-  try {
-    const how = { info: true, chunkSize: room, maxOutputLength: room } as const;
-    const { buffer, engine } = inflateSync(compressed, how) as unknown as Inflated;
-    if (buffer.length !== size) throw new UnusualPack();
-    return { content: buffer, length: engine.bytesWritten };
-  } catch (thrown) {
-    const isIncomplete = (thrown as NodeJS.ErrnoException).code === "Z_BUF_ERROR" && bytes.length < most;
-    if (isIncomplete) return undefined;
-    throw new UnusualPack();
-  }
-}
-
-/** What `info` makes of it; the types of Node do not say so. */
-interface Inflated {
-  readonly buffer: Buffer;
-  /** `bytesWritten`: how much was read. */
-  readonly engine: { readonly bytesWritten: number };
-}
-
-function describe({ type, base: asked }: ObjectHead, body: Buffer, base: PackObject | undefined): PackObject {
+function describe({ type, base: asked }: ObjectHead, body: Body, base: PackObject | undefined): PackObject {
   const kind = asked === undefined ? KINDS[type] : base?.kind;
   if (kind === undefined) throw new UnusualPack();
-  const content = base && asked !== undefined ? applyDelta(body, base.content) : body;
+  if (base === undefined || asked === undefined)
+    return { kind, id: body.id ?? objectId(kind, body.content), content: body.content };
+  const content = applyDelta(body.content, base.content);
   return { kind, id: objectId(kind, content), content };
 }
 
