@@ -1,13 +1,15 @@
 /*
  * The second thread of a listing without JavaScript: it needs no time to start, no compiler and no garbage collector.
  * `native-thread.ts` calls these functions. Each gives `undefined` where it cannot do its work. In the same file are the thread
- * that makes trees for an installation (`maker-calls.h`), and what reads a pack for one (`unpack-object.h`).
+ * that makes trees for an installation (`maker-calls.h`), what reads a pack for one (`unpack-object.h`), and what identifies
+ * a folder.
  */
 #define NAPI_VERSION 8
 #include <node_api.h>
 
 #include "check-stamps.h"
 #include "fetch-folders.h"
+#include "identify-folder.h"
 #include "maker-calls.h"
 #include "unpack-object.h"
 
@@ -129,8 +131,26 @@ static napi_value tell_unchanged(napi_env env, napi_callback_info info) {
   return napi_get_boolean(env, is_same, &answer) == napi_ok ? answer : NULL;
 }
 
+/* identifyFolder(folder, entries, bytes): within these limits. */
+static napi_value tell_identity(napi_env env, napi_callback_info info) {
+  napi_value arguments[3], answer = NULL;
+  int64_t entries, bytes;
+  if (!take_arguments(env, info, 3, arguments) || napi_get_value_int64(env, arguments[1], &entries) != napi_ok ||
+      napi_get_value_int64(env, arguments[2], &bytes) != napi_ok || entries < 0 || bytes < 0)
+    return NULL;
+  char *folder = take_string(env, arguments[0]);
+  if (folder == NULL) return NULL;
+  text lines = {0};
+  identity_limits limits = {(size_t)entries, (size_t)bytes};
+  bool is_known = identify_folder(folder, limits, &lines);
+  if (is_known) is_known = napi_create_string_latin1(env, lines.at == NULL ? "" : lines.at, lines.length, &answer) == napi_ok;
+  drop(&lines);
+  free(folder);
+  return is_known ? answer : NULL;
+}
+
 NAPI_MODULE_INIT() {
-  static const struct {
+  const struct {
     const char *name;
     napi_callback call;
   } functions[] = {
@@ -141,12 +161,13 @@ NAPI_MODULE_INIT() {
       {"openMaker", open_maker},
       {"addBatch", add_batch},
       {"closeMaker", close_maker},
-      {"unpackObject", unpack_object},
+      {"unpackObject", can_unpack() ? unpack_object : NULL},
+      {"identifyFolder", can_identify() ? tell_identity : NULL},
   };
-  size_t count = sizeof functions / sizeof *functions - (can_unpack() ? 0 : 1);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;
     const char *name = functions[i].name;
+    if (functions[i].call == NULL) continue;
     if (napi_create_function(env, name, NAPI_AUTO_LENGTH, functions[i].call, NULL, &function) != napi_ok ||
         napi_set_named_property(env, exports, name, function) != napi_ok)
       return NULL;

@@ -20,6 +20,7 @@ import { readBounded, writeAtomic } from "@metier/base/files";
 import { realPathOr } from "@metier/base/places";
 import { done, type Refused, type Result } from "@metier/base/result";
 import { compareText } from "@metier/base/text";
+import { identifyNatively } from "./identify-natively.ts";
 import {
   type ContentFile,
   type ContentListing,
@@ -79,6 +80,8 @@ export function identifyFolder(
   folder: string,
   limits: IdentityLimits = IDENTITY_LIMITS,
 ): Result<ContentIdentity, Diagnostic> {
+  const files = identifyNatively(folder, limits);
+  if (files) return done({ digest: digestFiles(files), files });
   return identifyListing(listFolderContent(folder, limits), limits);
 }
 

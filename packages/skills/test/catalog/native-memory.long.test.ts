@@ -67,6 +67,9 @@ const PROGRAM = `
     for (let at = 0; at < packed.length; at++)
       for (const value of [0, 1, 127, 255]) unpackObject(Uint8Array.from(packed).with(at, value), kind, Buffer.alloc(540));
   }
+  for (const name of ["", "/s0", "/s1", "/s7", "/missing"])
+    for (const [entries, bytes] of [[0, 0], [1, 1], [20, 1000], [9000, 1e9], [-1, 5], [5, -1]])
+      module.exports.identifyFolder(root + name, entries, bytes);
   for (const call of Object.values(module.exports)) for (const args of [[], [1], [{}, 2], ["", "", "", ""]]) call(...args);
   setTimeout(() => {
     closeMaker(maker);

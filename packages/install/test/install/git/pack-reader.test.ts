@@ -1,6 +1,5 @@
 /** Packs as git makes them and as nobody should: what is read of them is what its id says. */
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,74 +9,11 @@ import { type PackEntry, packEntry, packOf } from "../../../../../test/support/p
 import { createRandom } from "../../../../../test/support/random.ts";
 import { skill } from "../../../../../test/support/world.ts";
 import { createPackReader, type PackObject } from "../../../src/install/git/pack-reader.ts";
-import {
-  openUnpacker,
-  type Unpack,
-  UnusualPack,
-  unpackWithNode,
-} from "../../../src/install/git/unpack-object.ts";
+import { ALL, type Cut, digestOf, readPack } from "./read-pack.ts";
 
 const [COMMIT, TREE, BLOB, TAG, OFFSET_DELTA, ID_DELTA] = [1, 2, 3, 4, 6, 7] as const;
 const KINDS: Readonly<Record<number, string>> = { 1: "commit", 2: "tree", 3: "blob" };
 const MEGABYTE = 1024 * 1024;
-
-type Cut = (left: number) => number;
-const ALL: Cut = (left) => left;
-
-interface ReadPack {
-  readonly found: readonly PackObject[];
-  count(): number;
-}
-
-/** The second is C code, where the build made it. */
-const UNPACKERS = [...new Set([unpackWithNode, openUnpacker()])];
-
-/** In both ways, which find the same. */
-function readPack(pack: Buffer, cut?: Cut, maxObjects?: number): ReadPack {
-  const [read, ...others] = UNPACKERS.map((unpack) => readWith(unpack, pack, cut, maxObjects));
-  for (const other of others) {
-    expect(other.count()).toBe(read?.count());
-    expect(other.found.map(({ kind, id }) => [kind, id])).toEqual(
-      read?.found.map(({ kind, id }) => [kind, id]),
-    );
-  }
-  return read ?? { found: [], count: () => 0 };
-}
-
-/** Reads it in pieces, until it is done or there is a doubt. Every object is its id's, and found again. */
-function readWith(unpack: Unpack, pack: Buffer, cut: Cut = ALL, maxObjects = 10_000): ReadPack {
-  const found: PackObject[] = [];
-  const reader = createPackReader(maxObjects, (object) => void found.push(object), unpack);
-  const read = (): void => {
-    for (let at = 0; at < pack.length; ) {
-      const length = Math.max(1, cut(pack.length - at));
-      // The reader's caller uses its buffer again.
-      const piece = Buffer.from(pack.subarray(at, at + length));
-      reader.read(piece);
-      piece.fill(0xaa);
-      at += length;
-    }
-    reader.read(Buffer.alloc(0), true);
-  };
-  try {
-    read();
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(UnusualPack);
-  }
-  for (const { kind, id, content } of found) {
-    expect(digestOf(kind, content)).toBe(id);
-    expect(reader.find(kind, id)?.equals(content)).toBe(true);
-  }
-  return { found, count: reader.count };
-}
-
-function digestOf(kind: string, content: Buffer): string {
-  return createHash("sha1").update(`${kind} ${content.length}\0`).update(content).digest("hex");
-}
-
-test.runIf(process.env.METIER_REQUIRE_NATIVE === "1")("the build made the C code that decompresses", () => {
-  expect(UNPACKERS).toHaveLength(2);
-});
 
 /** The text of each, to compare small ones. */
 function textsOf(pack: Buffer, cut?: Cut): readonly string[] {
