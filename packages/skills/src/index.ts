@@ -143,7 +143,15 @@ export { findInstalled, type InstalledSkills, reportOutside } from "./sources/in
 export { openSources } from "./sources/read-sources.ts";
 export { leavesProject, searchRoot } from "./sources/search-root.ts";
 export { openShelf } from "./sources/shelf.ts";
-export { candidateForFile, formOfFile, isSkillFileName, SKILL_FILE } from "./sources/skill-files.ts";
+export {
+  candidateForFile,
+  type FolderEntry,
+  formOfFile,
+  isSkillFileName,
+  readFolderListing,
+  SKILL_FILE,
+  toListing,
+} from "./sources/skill-files.ts";
 export {
   defaultRoots,
   linkTargets,

@@ -97,8 +97,10 @@ function ownerRoot({ lockFile: { owner, path } }: PlaceContext): string {
 
 /** A relative link, which survives moving or remounting the home. Replaces an earlier link atomically. */
 function linkFolder(folder: string, place: string, links: FanOutContext["links"]): void {
+  const ready = links?.get(place);
+  if (nameLink(ready, place)) return;
   mkdirSync(dirname(place), { recursive: true });
-  if (nameLink(links?.get(place), place)) return;
+  if (nameLink(ready, place)) return; // Only the first one of a client lacks the folder.
   const target = relative(realPathOr(dirname(place)), realPathOr(folder));
   if (makeLink(target, place)) return;
   const staged = besideSkills(place);
@@ -110,12 +112,15 @@ function linkFolder(folder: string, place: string, links: FanOutContext["links"]
   }
 }
 
-/** Another name for a link that exists. `false` if there is none, it is on another file system, or something is there. */
+/**
+ * Another name for a link that exists. `false` if there is none, it is on another file system, or something is there; also on
+ * systems that would name what it leads to, because a folder has only one name.
+ */
 function nameLink(ready: string | undefined, place: string): boolean {
   if (ready === undefined) return false;
   try {
     linkSync(ready, place);
-    return lstatSync(place).isSymbolicLink();
+    return true;
   } catch {
     return false; // It is then made, which says why it cannot be.
   }

@@ -62,7 +62,8 @@ export async function openSource(
   const fetched = await fetchSource(address, { ...context, link, wanted });
   if (!fetched.ok) return fetched;
   const { value: source } = fetched;
-  const found = await findSourceSkills(source, parts.profile, rootName(address), { onFound, ahead });
+  const how = { onFound, ahead, listIn: quarantine.listIn };
+  const found = await findSourceSkills(source, parts.profile, rootName(address), how);
   const here = realPathOr(source.folder);
   const tell = (diagnostic: Diagnostic): Diagnostic => {
     return { ...diagnostic, path: pathIn(here, diagnostic.path) };
@@ -219,6 +220,7 @@ export interface Quarantine {
   /** As its maker knows it. */
   readonly contentIn: TreeMaker["contentIn"];
   readonly madeIn: TreeMaker["madeIn"];
+  readonly listIn: TreeMaker["listIn"];
   /** Removes everything in it; if the system refuses, a later installation does. */
   close(): Promise<void>;
 }
@@ -264,6 +266,7 @@ export function openQuarantine(places: Pick<Places, "quarantine">): Quarantine {
     },
     contentIn: (path) => maker.contentIn(path),
     madeIn: (path) => maker.madeIn(path),
+    listIn: (path) => maker.listIn(path),
     endMaking,
     async close() {
       if (maker !== MAKE_HERE) await endMaking();

@@ -15,11 +15,13 @@ import {
   MAX_SKILL_BYTES,
   type Profile,
   parseSkill,
+  readFolderListing,
   readSkill,
   SKILL_FILE,
   type SkillCandidate,
   type SkillManifest,
   searchRoot,
+  toListing,
 } from "@metier/skills";
 import { digestFiles, type IdentifiedFile, identifyContent } from "@metier/skills/trust";
 import type { FetchedSource, Fetching } from "./fetch-source.ts";
@@ -83,15 +85,22 @@ export function readSkillsAhead(profile: Profile, { madeIn }: Pick<TreeMaker, "m
   };
 }
 
+interface KnownSource {
+  readonly onFound?: Fetching["onFound"];
+  readonly ahead?: SkillsAhead;
+  readonly listIn?: TreeMaker["listIn"];
+}
+
 /**
  * Only folders with a `SKILL.md`: a lone `.md` file in a source is usually documentation. `rootName`: the name of a
- * skill at the source's root, if it does not say. `onFound` is called before a skill is read.
+ * skill at the source's root, if it does not say. `onFound` is called before a skill is read. `listIn`: what is known of its
+ * folders.
  */
 export async function findSourceSkills(
   { folder, paths = [""], linked }: Pick<FetchedSource, "folder" | "paths" | "linked">,
   profile: Profile,
   rootName: string = basename(folder),
-  { onFound, ahead }: { readonly onFound?: Fetching["onFound"]; readonly ahead?: SkillsAhead } = {},
+  { onFound, ahead, listIn = () => undefined }: KnownSource = {},
 ): Promise<SourceSkills> {
   const real = realPathOr(folder);
   const diagnostics: Diagnostic[] = [];
@@ -102,7 +111,7 @@ export async function findSourceSkills(
     diagnostics.push(...plugin.diagnostics);
     const places = plugin.paths.length > 0 ? plugin.paths : [""];
     for (const place of places) {
-      const scan = searchPlace(real, join(real, path, place));
+      const scan = searchPlace(real, join(real, path, place), listIn);
       diagnostics.push(...scan.diagnostics);
       for (const one of scan.found) {
         const candidate = candidateIn(real, one);
@@ -132,9 +141,18 @@ function candidateIn(real: string, { candidate, realFile }: Found): SkillCandida
   return candidateForFile(join(place, basename(file)), "directory");
 }
 
-function searchPlace(real: string, path: string): ReturnType<typeof searchRoot> {
+function searchPlace(
+  real: string,
+  path: string,
+  listIn: TreeMaker["listIn"],
+): ReturnType<typeof searchRoot> {
   const how = { scope: "installed", kind: "foreign", rank: 0, explicit: true } as const;
-  return searchRoot({ ...how, path, grantFolder: path }, { knownRoots: new Set([real]), nested: false });
+  const listFolder = (folder: string, top: boolean): ReturnType<typeof readFolderListing> => {
+    const entries = listIn(folder);
+    return entries ? toListing(entries, top) : readFolderListing(folder, top);
+  };
+  const options = { knownRoots: new Set([real]), nested: false, listFolder };
+  return searchRoot({ ...how, path, grantFolder: path }, options);
 }
 
 interface ReadSkillFolder {

@@ -7,7 +7,7 @@ import type { Worker } from "node:worker_threads";
 import { findThreadProgram } from "@metier/base/files";
 import { type MakeBatches, packBatches } from "./make-batches.ts";
 import { startNativeMaker } from "./native-maker.ts";
-import { rememberWritten, type WrittenContent } from "./written-files.ts";
+import { rememberWritten, type WrittenContent, type WrittenFiles } from "./written-files.ts";
 
 /** Makes one after the other. Paths are absolute, and a folder comes before what is in it. */
 export interface TreeMaker {
@@ -16,12 +16,16 @@ export interface TreeMaker {
   writeFile(path: string, bytes: Uint8Array, mode: number): void;
   /** To a folder. */
   makeLink(path: string, target: string): void;
+  /** Someone else makes what is there. */
+  leaveOut(path: string): void;
   /** Called once everything so far is there; at the latest when `finish` resolves. Never after a failure. */
   whenMade(use: () => void): void;
   /** What is in a folder that has nothing but what it was told to make. `undefined`: only reading it shows that. */
   contentIn(folder: string): WrittenContent | undefined;
   /** The same, once all of it is there and as told. */
   madeIn(folder: string): WrittenContent | undefined;
+  /** What is directly in such a folder, once all of it is there. */
+  readonly listIn: WrittenFiles["list"];
   /** Everything is there. Rejects with what the system said about the first that could not be made. */
   finish(): Promise<void>;
   /** Nothing more is made. Call it in any case. */
@@ -77,9 +81,11 @@ export const MAKE_HERE: TreeMaker = {
   makeFolder: (path) => mkdirSync(path, { mode: FOLDER_MODE }),
   writeFile: (path, bytes, mode) => writeFileSync(path, bytes, { flag: "wx", mode }),
   makeLink: (path, target) => symlinkSync(target, path, "dir"),
+  leaveOut: () => undefined,
   whenMade: (use) => use(),
   contentIn: () => undefined,
   madeIn: () => undefined,
+  listIn: () => undefined,
   finish: async () => undefined,
   close: async () => undefined,
 };
@@ -172,11 +178,13 @@ function tellThread(thread: MakerThread, progress: MakerProgress): TreeMaker {
     },
     makeLink(path, target) {
       thread.add({ path, target });
-      written.addLink(path);
+      written.leaveOut(path);
     },
+    leaveOut: written.leaveOut,
     whenMade,
     contentIn: written.in,
     madeIn: (folder) => (progress.isAsTold ? written.in(folder) : undefined),
+    listIn: written.list,
     finish: () => Promise.race([progress.stop, finished()]),
     close: () => thread.end(),
   };

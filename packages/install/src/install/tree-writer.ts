@@ -39,7 +39,7 @@ interface TreeWriter {
 const FILE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 /** What makes folders and complete files. Everything else is made here, so one on another thread gets only those. */
-type Maker = Pick<TreeMaker, "makeFolder" | "writeFile">;
+type Maker = Pick<TreeMaker, "makeFolder" | "writeFile" | "leaveOut">;
 
 export function createTreeWriter(folder: string, limits: SourceLimits, maker: Maker = MAKE_HERE): TreeWriter {
   const check = startEntryCheck(folder, limits);
@@ -81,6 +81,7 @@ export function createTreeWriter(folder: string, limits: SourceLimits, maker: Ma
         const message = `${showPath(path)} has a setuid or setgid bit at its source; the bit was dropped.`;
         remarks.push({ code: "tree.mode-dropped", severity: "warning", path: join(folder, path), message });
       }
+      maker.leaveOut(file);
       const written = await writeNew(file, executable, content, size);
       if (written === size) return;
       throw damaged(
@@ -92,7 +93,9 @@ export function createTreeWriter(folder: string, limits: SourceLimits, maker: Ma
       maker.writeFile(file, bytes, modeOf(executable));
     },
     addLink(path, target) {
-      links.push({ file: admit({ path, kind: "link", bytes: 0, target }), target });
+      const file = admit({ path, kind: "link", bytes: 0, target });
+      maker.leaveOut(file);
+      links.push({ file, target });
     },
     finish() {
       for (const { file, target } of links) symlinkSync(target, file);

@@ -2,8 +2,9 @@
  * What was written into folders, so that the content of one is known without reading it again. The store reads it when the
  * folder comes in, and refuses anything else: what was looked at here is what is installed.
  */
-import { dirname, join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { digestBytes } from "@metier/base/digest";
+import type { FolderEntry } from "@metier/skills";
 import { IDENTITY_LIMITS, type IdentifiedFile } from "@metier/skills/trust";
 
 /** What a folder has. */
@@ -14,14 +15,16 @@ export interface WrittenContent {
   read(path: string): Buffer | undefined;
 }
 
-interface WrittenFiles {
+export interface WrittenFiles {
   addFolder(path: string): void;
   /** The bytes do not change anymore. */
   addFile(path: string, bytes: Uint8Array, executable: boolean): void;
-  /** What the folder has is then no longer known. */
-  addLink(path: string): void;
+  /** Something else is there: what its folder has is no longer known. */
+  leaveOut(path: string): void;
   /** `undefined`: only reading the folder shows that. */
   in(folder: string): WrittenContent | undefined;
+  /** The same, only of what is directly in the folder. */
+  list(folder: string): readonly FolderEntry[] | undefined;
 }
 
 interface WrittenFolder {
@@ -34,6 +37,10 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Some file systems store other names in another form. */
 const KEPT_AS_WRITTEN = /^[ -~]*$/;
+
+type Kind = Omit<FolderEntry, "name">;
+const FILE: Kind = { isFile: () => true, isDirectory: () => false, isSymbolicLink: () => false };
+const FOLDER: Kind = { ...FILE, isFile: () => false, isDirectory: () => true };
 
 export function rememberWritten(): WrittenFiles {
   const all = new Map<string, WrittenFolder>();
@@ -60,7 +67,7 @@ export function rememberWritten(): WrittenFiles {
       keptBytes += bytes.length;
       if (keptBytes <= MAX_BYTES) kept.set(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     },
-    addLink: (path) => void all.delete(dirname(path)),
+    leaveOut: (path) => void all.delete(dirname(path)),
     in(folder) {
       const files: IdentifiedFile[] = [];
       const entries = collect(folder, folder, files);
@@ -69,6 +76,14 @@ export function rememberWritten(): WrittenFiles {
       if (!isWithin || !files.every(({ path }) => KEPT_AS_WRITTEN.test(path))) return undefined;
       files.sort((a, b) => (a.path < b.path ? -1 : 1));
       return { files, read: (path) => kept.get(join(folder, path)) };
+    },
+    list(folder) {
+      const { folders = [], files = [] } = all.get(folder) ?? {};
+      const entries = [
+        ...folders.map((path) => ({ name: basename(path), ...FOLDER })),
+        ...files.map(({ path }) => ({ name: basename(path), ...FILE })),
+      ];
+      return all.has(folder) && entries.every(({ name }) => KEPT_AS_WRITTEN.test(name)) ? entries : undefined;
     },
   };
 }

@@ -62,10 +62,14 @@ export function readFolderListing(path: string, top: boolean): ListedFolder {
   const entries = readdirSync(path, { withFileTypes: true });
   const [first] = entries;
   if (entries.length === 1 && first?.name === SKILL_FILE && first.isFile()) return LONE_SKILL_FILE;
-  return sortEntries(entries, top);
+  return toListing(entries, top);
 }
 
-function sortEntries(entries: readonly Dirent[], top: boolean): ListedFolder {
+/** What is asked of an entry. */
+export type FolderEntry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink">;
+
+/** Of a folder whose entries are known. */
+export function toListing(entries: readonly FolderEntry[], top: boolean): ListedFolder {
   const folders: string[] = [];
   const skillFiles: string[] = [];
   const flatFiles: string[] = [];
