@@ -4,12 +4,12 @@
  * (`once`). A lock file next to the file, created exclusively, names its holder. A dead process's lock is removed at
  * once and a stuck one's after a while, by one process at a time.
  */
-import { randomUUID } from "node:crypto";
 import { linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { MetierError } from "./errors.ts";
 import { isAlive } from "./programs.ts";
+import { randomMark } from "./text.ts";
 
 export { dropOldest } from "./bounded.ts";
 
@@ -28,7 +28,7 @@ const PAUSE_MS = 5;
  */
 export function withLock<T>(file: string, change: (isHeld: () => boolean) => T): T {
   const lock = `${file}.lock`;
-  const token = `${process.pid} ${hostname()} ${randomUUID()}`;
+  const token = `${process.pid} ${hostname()} ${randomMark()}`;
   const isHeld = (): boolean => readLock(lock)?.token === token;
   mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
   acquire(lock, token);

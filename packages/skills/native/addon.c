@@ -2,12 +2,13 @@
  * The second thread of a listing without JavaScript: it needs no time to start, no compiler and no garbage collector.
  * `native-thread.ts` calls these functions. Each gives `undefined` where it cannot do its work. In the same file are the thread
  * that makes trees for an installation (`maker-calls.h`), what reads a pack for one (`unpack-object.h`), and what identifies
- * a folder.
+ * files and folders.
  */
 #define NAPI_VERSION 8
 #include <node_api.h>
 
 #include "check-stamps.h"
+#include "digest.h"
 #include "fetch-folders.h"
 #include "identify-folder.h"
 #include "maker-calls.h"
@@ -149,6 +150,20 @@ static napi_value tell_identity(napi_env env, napi_callback_info info) {
   return is_known ? answer : NULL;
 }
 
+/* sha256(bytes) */
+static napi_value tell_digest(napi_env env, napi_callback_info info) {
+  napi_value bytes, answer;
+  napi_typedarray_type type;
+  size_t length;
+  void *from;
+  if (!take_arguments(env, info, 1, &bytes) ||
+      napi_get_typedarray_info(env, bytes, &type, &length, &from, NULL, NULL) != napi_ok || type != napi_uint8_array)
+    return NULL;
+  char digest[HEX_DIGEST];
+  write_digest(from == NULL ? "" : from, length, digest);
+  return napi_create_string_latin1(env, digest, sizeof digest, &answer) == napi_ok ? answer : NULL;
+}
+
 NAPI_MODULE_INIT() {
   const struct {
     const char *name;
@@ -162,7 +177,8 @@ NAPI_MODULE_INIT() {
       {"addBatch", add_batch},
       {"closeMaker", close_maker},
       {"unpackObject", can_unpack() ? unpack_object : NULL},
-      {"identifyFolder", can_identify() ? tell_identity : NULL},
+      {"identifyFolder", can_digest() ? tell_identity : NULL},
+      {"sha256", can_digest() ? tell_digest : NULL},
   };
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;

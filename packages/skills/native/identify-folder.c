@@ -6,13 +6,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Of OpenSSL, whose header says that programs should use something slower. */
-unsigned char *SHA256(const unsigned char *bytes, size_t length, unsigned char *digest);
-
-#pragma weak SHA256
+#include "digest.h"
 
 enum {
-  DIGEST = 32,
   MAX_DEPTH = 32,
   MAX_FILE = 1 << 20, /* JavaScript reads a larger one in pieces */
 };
@@ -24,8 +20,6 @@ typedef struct {
   identity_limits left;
   text path, content, *lines;
 } walk;
-
-bool can_identify(void) { return SHA256 != NULL; }
 
 static bool is_same_stamp(const struct stat *a, const struct stat *b) {
   return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mode == b->st_mode && a->st_size == b->st_size &&
@@ -51,28 +45,18 @@ static bool read_content(int file, size_t size, text *to) {
   return is_whole && !to->is_broken;
 }
 
-static void add_digest(text *to, const text *content, size_t size) {
-  static const char digits[] = "0123456789abcdef";
-  unsigned char digest[DIGEST];
-  char hex[2 * DIGEST];
-  SHA256((const unsigned char *)content->at, size, digest);
-  for (size_t i = 0; i < DIGEST; i++) {
-    hex[2 * i] = digits[digest[i] >> 4];
-    hex[2 * i + 1] = digits[digest[i] & 15];
-  }
-  add(to, hex, sizeof hex);
-}
-
 static bool identify_file(walk *all, int file) {
   struct stat before, after;
   if (fstat(file, &before) != 0 || !S_ISREG(before.st_mode) || before.st_size > MAX_FILE) return false;
   size_t size = (size_t)before.st_size;
   if (size > all->left.bytes || !is_dated(&before) || !read_content(file, size, &all->content)) return false;
   if (fstat(file, &after) != 0 || !is_same_stamp(&before, &after)) return false;
+  char digest[HEX_DIGEST];
+  write_digest(all->content.at, size, digest);
   all->left.bytes -= size;
   add_stamp(all->lines, &before);
   add(all->lines, "\t", 1);
-  add_digest(all->lines, &all->content, size);
+  add(all->lines, digest, sizeof digest);
   add(all->lines, "\t", 1);
   add(all->lines, all->path.at, all->path.length);
   add(all->lines, "\n", 1);

@@ -1,6 +1,6 @@
 /*
- * What a folder contains, as `identifyFolder` of `content-identity.ts` sees it. SHA-256 is that of the Node that loads this file;
- * where it hides it, the function is not exported. Anything unusual is left to JavaScript, which also says what is wrong.
+ * What a folder contains, as `identifyFolder` of `content-identity.ts` sees it. Anything unusual is left to JavaScript, which
+ * also says what is wrong.
  */
 #ifndef METIER_IDENTIFY_FOLDER_H
 #define METIER_IDENTIFY_FOLDER_H
@@ -10,8 +10,6 @@
 typedef struct {
   size_t entries, bytes;
 } identity_limits;
-
-bool can_identify(void);
 
 /*
  * Adds a line for each file, in any order: its stamp, the digest of its content and its path, with tabs between them. Returns

@@ -141,11 +141,7 @@ function candidateIn(real: string, { candidate, realFile }: Found): SkillCandida
   return candidateForFile(join(place, basename(file)), "directory");
 }
 
-function searchPlace(
-  real: string,
-  path: string,
-  listIn: TreeMaker["listIn"],
-): ReturnType<typeof searchRoot> {
+function searchPlace(real: string, path: string, listIn: TreeMaker["listIn"]): ReturnType<typeof searchRoot> {
   const how = { scope: "installed", kind: "foreign", rank: 0, explicit: true } as const;
   const listFolder = (folder: string, top: boolean): ReturnType<typeof readFolderListing> => {
     const entries = listIn(folder);

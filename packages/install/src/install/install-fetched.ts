@@ -2,8 +2,8 @@
  * From a fetched source to the lock: skills are chosen, planned, shown, and only then put into the store and recorded. Loaded
  * while the source is fetched.
  */
+import { existsSync } from "node:fs";
 import type { Diagnostic } from "@metier/base/diagnostic";
-import { digestBytes } from "@metier/base/digest";
 import { done, type Result } from "@metier/base/result";
 import { loadTomlEditor } from "@metier/skills/config";
 import { type Lock, type LockFile, lockedFolder, placedFolder } from "@metier/skills/trust";
@@ -28,12 +28,12 @@ import type { FetchedScans } from "./scan-fetched.ts";
 
 export { openFetchedScans } from "./scan-fetched.ts";
 
-/** What this thread needs later, loaded while a server answers: also what Node loads at the first call. */
-export async function loadRest(): Promise<void> {
-  digestBytes("");
+/** What this thread needs later, loaded while a server answers. */
+export async function loadRest({ plugins }: Pick<InstallParts, "plugins">): Promise<void> {
   const { loadScan } = await import("@metier/scan/engine");
   await loadScan();
-  await loadTomlEditor();
+  // A new config needs no editor.
+  if (plugins && existsSync(plugins.file)) await loadTomlEditor();
 }
 
 export interface SourceInstallation {

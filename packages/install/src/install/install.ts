@@ -66,7 +66,7 @@ async function fetchAndInstall(
   const isAll = request.skills?.includes("*") === true && !request.link;
   let loading: ReturnType<typeof loadStages> | undefined;
   const load = (): ReturnType<typeof loadStages> => {
-    loading ??= loadStages(parts.scan, isAll);
+    loading ??= loadStages(parts, isAll);
     return loading;
   };
   const ignore = (): void => undefined; // Whoever waits for it gets the error.
@@ -85,10 +85,10 @@ async function fetchAndInstall(
   }
 }
 
-async function loadStages(policy: InstallParts["scan"], isAll: boolean) {
+async function loadStages(parts: InstallParts, isAll: boolean) {
   const { installFetched, openFetchedScans, loadRest } = await import("./install-fetched.ts");
-  const scans = openFetchedScans(policy, isAll);
-  void loadRest().catch(() => undefined); // Whoever needs it gets the error.
+  const scans = openFetchedScans(parts.scan, isAll);
+  void loadRest(parts).catch(() => undefined); // Whoever needs it gets the error.
   return { installFetched, scans };
 }
 

@@ -3,7 +3,6 @@
  * under its own mutex and replaces it as a whole. An unusable lock is never overwritten. Also removes from the store
  * what no lock records anymore.
  */
-import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
@@ -11,6 +10,7 @@ import { MetierError } from "@metier/base/errors";
 import { readBounded, removeFolder, removeLeftovers, replaceFile } from "@metier/base/files";
 import { isOwnFolder, type Places } from "@metier/base/places";
 import { done, type Refused, type Result, refused } from "@metier/base/result";
+import { randomMark } from "@metier/base/text";
 import { withLock } from "@metier/base/turns";
 import { forgetFiles } from "./file-lists.ts";
 import { EMPTY_LOCK, type Lock, type LockEntry, type LockFile, storeFolder } from "./lock.ts";
@@ -126,7 +126,7 @@ export function collectGarbage(
     const removed = readdirSync(store)
       .filter((name) => !recorded.has(name) && isOlderThan(join(store, name), olderThanMs))
       .map((name) => {
-        const away = join(store, `.trash-${randomUUID()}`);
+        const away = join(store, `.trash-${randomMark()}`);
         renameSync(join(store, name), away);
         trash.push(away);
         return join(store, name);

@@ -3,7 +3,6 @@
  * process leaves all of it or nothing; leftovers have names that no skill has.
  */
 
-import { createHash, randomUUID } from "node:crypto";
 import {
   chmodSync,
   cpSync,
@@ -18,11 +17,12 @@ import {
 } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
+import { digestBytes } from "@metier/base/digest";
 import { MetierError } from "@metier/base/errors";
 import { flushFolder, readBounded, removeFolder, replaceFile } from "@metier/base/files";
 import type { Places } from "@metier/base/places";
 import { done, type Result, refused } from "@metier/base/result";
-import { forReader } from "@metier/base/text";
+import { forReader, randomMark } from "@metier/base/text";
 import { withLock } from "@metier/base/turns";
 import { type ContentIdentity, identifyFolder } from "../trust/content-identity.ts";
 import { rememberFiles } from "./file-lists.ts";
@@ -129,7 +129,7 @@ function differenceOf(
 
 /** Into the store's own folder, under a name that no skill has: from there a rename is atomic on any machine. */
 function bringIn(store: string, folder: string): string {
-  const incoming = join(store, `.incoming-${randomUUID()}`);
+  const incoming = join(store, `.incoming-${randomMark()}`);
   try {
     moveOpened(folder, incoming);
   } catch (error) {
@@ -195,7 +195,7 @@ function exchange(
     touch(target);
     return { folder: target };
   }
-  const aside = join(target, "..", `.aside-${randomUUID()}`);
+  const aside = join(target, "..", `.aside-${randomMark()}`);
   renameSync(target, aside);
   moveIn(incoming, target);
   return { folder: target, aside };
@@ -232,7 +232,7 @@ export function rememberLock({ state }: Pick<Places, "state">, { path, owner }: 
   if (owner === "user") return;
   const folder = join(state, "locks");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const file = join(folder, createHash("sha256").update(path).digest("hex"));
+  const file = join(folder, digestBytes(path).slice("sha256:".length));
   if (!existsSync(file)) replaceFile(file, dirname(path), { flush: false });
 }
 
