@@ -76,30 +76,28 @@ export function placeAllInStore(
   const { store } = places;
   mkdirSync(store, { recursive: true, mode: 0o700 });
   rememberLock(places, lock);
-  const incoming: string[] = [];
+  const moves: StoreMove[] = [];
   const lists: ContentIdentity[] = [];
+  const bring = startBringing(store);
   try {
-    for (const { folder } of skills) incoming.push(bringIn(store, folder));
-    for (const [index, { digest }] of skills.entries()) {
-      const place = incoming[index] ?? "";
-      const identified = identifyFolder(place);
-      const difference = differenceOf(identified, place, digest);
+    for (const skill of skills) {
+      const incoming = bring(skill.folder);
+      moves.push({ incoming, target: storeFolder(places, skill), digest: skill.digest });
+    }
+    for (const { incoming, digest } of moves) {
+      const identified = identifyFolder(incoming);
+      const difference = differenceOf(identified, incoming, digest);
       if (difference) return refused(difference);
       if (identified.ok) lists.push(identified.value);
     }
     rememberFiles(places, lists);
-    const moves = skills.map((skill, index) => ({
-      incoming: incoming[index] ?? "",
-      target: storeFolder(places, skill),
-      digest: skill.digest,
-    }));
     const first = changeStore(store, () =>
       moves.map((move) => exchange(move.incoming, move.target, undefined)),
     );
     // If something is already there, it is checked outside the turn.
     return done(moves.map((move, index) => first[index] ?? settle(store, move)));
   } finally {
-    for (const folder of incoming) if (existsSync(folder)) removeFolder(folder);
+    for (const { incoming } of moves) if (existsSync(incoming)) removeFolder(incoming);
   }
 }
 
@@ -127,17 +125,25 @@ function differenceOf(
   };
 }
 
-/** Into the store's own folder, under a name that no skill has: from there a rename is atomic on any machine. */
-function bringIn(store: string, folder: string): string {
-  const incoming = join(store, `.incoming-${randomMark()}`);
-  try {
-    moveOpened(folder, incoming);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
-    cpSync(folder, incoming, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
-    removeFolder(folder);
-  }
-  return incoming;
+/**
+ * To where a rename is atomic on any machine: into the store's own folder, under a name that no skill has. What is beside a
+ * folder that a rename brought there needs only one rename, too, so it stays where it is.
+ */
+function startBringing(store: string): (folder: string) => string {
+  const near = new Set<string>();
+  return (folder) => {
+    if (near.has(dirname(folder))) return folder;
+    const incoming = join(store, `.incoming-${randomMark()}`);
+    try {
+      moveOpened(folder, incoming);
+      near.add(dirname(folder));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+      cpSync(folder, incoming, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
+      removeFolder(folder);
+    }
+    return incoming;
+  };
 }
 
 /** A folder that is closed to its owner cannot be moved before it is opened. */
@@ -187,7 +193,7 @@ function exchange(
 ): PlacedInStore | undefined {
   const there = lstatSync(target, { throwIfNoEntry: false });
   if (there === undefined) {
-    moveIn(incoming, target);
+    moveOpened(incoming, target);
     return { folder: target };
   }
   if (there.ino !== judged?.stats.ino || there.dev !== judged.stats.dev) return undefined;
@@ -197,16 +203,11 @@ function exchange(
   }
   const aside = join(target, "..", `.aside-${randomMark()}`);
   renameSync(target, aside);
-  moveIn(incoming, target);
+  moveOpened(incoming, target);
   return { folder: target, aside };
 }
 
-function moveIn(incoming: string, target: string): void {
-  touch(incoming);
-  renameSync(incoming, target);
-}
-
-/** Its age counts from its last placing: a lock may be about to record it. */
+/** Its age counts from its last placing, as after a rename: a lock may be about to record it. */
 function touch(folder: string): void {
   const now = new Date();
   utimesSync(folder, now, now);
