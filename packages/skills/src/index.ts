@@ -145,9 +145,9 @@ export { leavesProject, searchRoot } from "./sources/search-root.ts";
 export { openShelf } from "./sources/shelf.ts";
 export {
   candidateForFile,
-  type FolderEntry,
   formOfFile,
   isSkillFileName,
+  type KnownEntry,
   readFolderListing,
   SKILL_FILE,
   toListing,

@@ -6,7 +6,6 @@
 import {
   chmodSync,
   cpSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -26,12 +25,13 @@ import {
   placedFolder,
 } from "@metier/skills/trust";
 import { type PlaceContext, stateOfPlace } from "./clients.ts";
-import type { LinksAhead } from "./links-ahead.ts";
+import type { LinkedPlaces } from "./links-together.ts";
 
 export interface FanOutContext extends PlaceContext {
   /** Moves aside what is in the way. */
   readonly force?: boolean | undefined;
-  readonly links?: Pick<LinksAhead, "get"> | undefined;
+  /** These are right: their links were just made. */
+  readonly linked?: LinkedPlaces | undefined;
 }
 
 /** Makes every path of an entry match the lock. `digests` are other contents that Metier put there. */
@@ -42,7 +42,7 @@ export function makePlaces(
 ): readonly Diagnostic[] {
   return (entry.placed ?? []).flatMap((copy) => {
     const place = placedFolder(context.lockFile, copy);
-    return attempt(place, () => makePlace(copy, entry, digests, context));
+    return context.linked?.has(place) ? [] : attempt(place, () => makePlace(copy, entry, digests, context));
   });
 }
 
@@ -61,7 +61,7 @@ function makePlace(
   const notes = state === "foreign" ? [moveAside(place)] : [];
   const folder = lockedFolder(places, lockFile, entry);
   if (copy.how === "copy") putCopy(folder, place);
-  else linkFolder(folder, place, context.links);
+  else linkFolder(folder, place);
   return notes;
 }
 
@@ -96,11 +96,8 @@ function ownerRoot({ lockFile: { owner, path } }: PlaceContext): string {
 }
 
 /** A relative link, which survives moving or remounting the home. Replaces an earlier link atomically. */
-function linkFolder(folder: string, place: string, links: FanOutContext["links"]): void {
-  const ready = links?.get(place);
-  if (nameLink(ready, place)) return;
+function linkFolder(folder: string, place: string): void {
   mkdirSync(dirname(place), { recursive: true });
-  if (nameLink(ready, place)) return; // Only the first one of a client lacks the folder.
   const target = relative(realPathOr(dirname(place)), realPathOr(folder));
   if (makeLink(target, place)) return;
   const staged = besideSkills(place);
@@ -109,20 +106,6 @@ function linkFolder(folder: string, place: string, links: FanOutContext["links"]
     replaceByLink(staged, place);
   } finally {
     tryToRemove(staged);
-  }
-}
-
-/**
- * Another name for a link that exists. `false` if there is none, it is on another file system, or something is there; also on
- * systems that would name what it leads to, because a folder has only one name.
- */
-function nameLink(ready: string | undefined, place: string): boolean {
-  if (ready === undefined) return false;
-  try {
-    linkSync(ready, place);
-    return true;
-  } catch {
-    return false; // It is then made, which says why it cannot be.
   }
 }
 

@@ -12,7 +12,7 @@ import { chooseFromSource, setTwinsApart } from "./choose-skills.ts";
 import { reportLinks } from "./clients.ts";
 import type { OpenedSource, Quarantine } from "./fetch-source.ts";
 import { type CommandResult, cancelledFault, type InstallFault } from "./install-fault.ts";
-import { type LinksAhead, makeLinksAhead } from "./links-ahead.ts";
+import { linkTogether } from "./links-together.ts";
 import { type PlannedSkill, planSkill } from "./plan-skill.ts";
 import { trackInstalled } from "./plugin-config.ts";
 import { finishInstall, recordSkills } from "./record-skills.ts";
@@ -64,18 +64,14 @@ export async function installFetched(
     if (plan.ok) planned.push(plan.value);
     else skipped.push(plan.refusal);
   }
-  const entries = planned.map(({ entry }) => entry);
-  const links = request.dryRun ? undefined : makeLinksAhead(entries, installation);
-  return installPlanned({ source, skills, diagnostics }, planned, skipped, { ...installation, links });
+  return installPlanned({ source, skills, diagnostics }, planned, skipped, installation);
 }
-
-type LinkedInstallation = SourceInstallation & { readonly links: LinksAhead | undefined };
 
 async function installPlanned(
   { source, skills, diagnostics }: OpenedSource,
   planned: readonly PlannedSkill[],
   leftOut: readonly SkippedSkill[],
-  installation: LinkedInstallation,
+  installation: SourceInstallation,
 ): Promise<CommandResult<InstallOutcome>> {
   const { request, parts, lockFile } = installation;
   const { canonical, resolved } = source;
@@ -103,17 +99,16 @@ async function installPlanned(
 async function carryOut(
   agreed: readonly PlannedSkill[],
   isWhole: boolean,
-  installation: LinkedInstallation,
+  installation: SourceInstallation,
 ): Promise<Result<readonly Diagnostic[], InstallFault>> {
   const entries = agreed.map(({ entry }) => entry);
   const replaced = agreed.flatMap(({ replaces }) => replaces ?? []);
   const failed = recordSkills(agreed, installation);
   if (failed) return failed;
-  const { parts, lockFile, request, links } = installation;
-  await links?.ready();
+  const { parts, lockFile, request, quarantine } = installation;
   const { places } = parts;
-  return done([
-    ...finishInstall(entries, replaced, { places, lockFile, links, force: request.force }),
-    ...(await trackInstalled(entries, isWhole, lockFile, parts)),
-  ]);
+  const linking = linkTogether(entries, { places, lockFile, quarantine });
+  const tracked = await trackInstalled(entries, isWhole, lockFile, parts);
+  const context = { places, lockFile, force: request.force, linked: await linking };
+  return done([...finishInstall(entries, replaced, context), ...tracked]);
 }

@@ -60,6 +60,7 @@ export function createTreeWriter(folder: string, limits: SourceLimits, maker: Ma
       .filter((segment) => segment !== ".")
       .join("/");
     makeFolder(entry.kind === "folder" ? path : parentOf(path));
+    if (entry.kind === "link") maker.leaveOut(join(folder, path));
     return join(folder, path);
   };
   /** With those above it. */
@@ -89,13 +90,10 @@ export function createTreeWriter(folder: string, limits: SourceLimits, maker: Ma
       );
     },
     addBytes(path, executable, bytes) {
-      const file = admit({ path, kind: "file", bytes: bytes.length });
-      maker.writeFile(file, bytes, modeOf(executable));
+      maker.writeFile(admit({ path, kind: "file", bytes: bytes.length }), bytes, modeOf(executable));
     },
     addLink(path, target) {
-      const file = admit({ path, kind: "link", bytes: 0, target });
-      maker.leaveOut(file);
-      links.push({ file, target });
+      links.push({ file: admit({ path, kind: "link", bytes: 0, target }), target });
     },
     finish() {
       for (const { file, target } of links) symlinkSync(target, file);

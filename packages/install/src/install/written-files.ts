@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join, sep } from "node:path";
 import { digestBytes } from "@metier/base/digest";
-import type { FolderEntry } from "@metier/skills";
+import type { KnownEntry } from "@metier/skills";
 import { IDENTITY_LIMITS, type IdentifiedFile } from "@metier/skills/trust";
 
 /** What a folder has. */
@@ -24,7 +24,7 @@ export interface WrittenFiles {
   /** `undefined`: only reading the folder shows that. */
   in(folder: string): WrittenContent | undefined;
   /** The same, only of what is directly in the folder. */
-  list(folder: string): readonly FolderEntry[] | undefined;
+  list(folder: string): readonly KnownEntry[] | undefined;
 }
 
 interface WrittenFolder {
@@ -38,7 +38,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Some file systems store other names in another form. */
 const KEPT_AS_WRITTEN = /^[ -~]*$/;
 
-type Kind = Omit<FolderEntry, "name">;
+type Kind = Omit<KnownEntry, "name">;
 const FILE: Kind = { isFile: () => true, isDirectory: () => false, isSymbolicLink: () => false };
 const FOLDER: Kind = { ...FILE, isFile: () => false, isDirectory: () => true };
 

@@ -66,10 +66,10 @@ export function readFolderListing(path: string, top: boolean): ListedFolder {
 }
 
 /** What is asked of an entry. */
-export type FolderEntry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink">;
+export type KnownEntry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink">;
 
 /** Of a folder whose entries are known. */
-export function toListing(entries: readonly FolderEntry[], top: boolean): ListedFolder {
+export function toListing(entries: readonly KnownEntry[], top: boolean): ListedFolder {
   const folders: string[] = [];
   const skillFiles: string[] = [];
   const flatFiles: string[] = [];
