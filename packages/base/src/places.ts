@@ -122,9 +122,9 @@ export function realPathOr(path: string): string {
   }
 }
 
-/** Resolves each path once: for one pass over many paths, after which they may have changed. */
-export function rememberRealPaths(): RealPathOf {
-  const known = new Map<string, string>();
+/** Resolves each path once, except those that are known: for one pass over many paths, after which they may have changed. */
+export function rememberRealPaths(given: Iterable<readonly [path: string, real: string]> = []): RealPathOf {
+  const known = new Map(given);
   return (path) => {
     const real = known.get(path) ?? realPathOr(path);
     known.set(path, real);

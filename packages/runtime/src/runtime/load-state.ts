@@ -90,7 +90,7 @@ export async function loadState(
   const isComplete = discovery !== "none" && skills.autoDiscover;
   const cacheFolder = options.index === false ? undefined : places.cache;
   const installed = isComplete ? await findInstalled({ places, project, cacheFolder }) : undefined;
-  const realPathOf = rememberRealPaths();
+  const realPathOf = rememberRealPaths(installed?.realPaths);
   const chosen = await chooseSources(inputs, config, wanted, { installed, realPathOf });
   const {
     given,

@@ -4,9 +4,10 @@
  * content by its digest.
  */
 
-import { lstatSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
-import type { Places, ProjectFolders } from "@metier/base/places";
+import { type Places, type ProjectFolders, realPathOr } from "@metier/base/places";
 import { done, type Result, refused } from "@metier/base/result";
 import { forReader } from "@metier/base/text";
 import {
@@ -42,6 +43,8 @@ export interface InstalledSkills {
   readonly skills: readonly InstalledFolder[];
   readonly copies: readonly InstalledCopy[];
   readonly digests: KnownDigests;
+  /** By path, the real paths of folders in the store. */
+  readonly realPaths: ReadonlyMap<string, string>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -57,13 +60,33 @@ export async function findInstalled(inputs: InstalledInputs): Promise<InstalledS
   const copies: InstalledCopy[] = [];
   const diagnostics: Diagnostic[] = [];
   const digests = openKnownDigests(cacheFolder);
+  let realPaths: ReadonlyMap<string, string> = new Map();
   for (const lock of locksFor(places, project)) {
     const { readLock } = await import("../lock/lock-store.ts");
     const read = readLock(lock);
-    if (!read.ok) diagnostics.push(read.refusal);
-    else addEntries({ lock, places, digests, skills, copies, diagnostics }, read.value.skills);
+    if (!read.ok) {
+      diagnostics.push(read.refusal);
+      continue;
+    }
+    const entries = read.value.skills;
+    if (entries.length >= WORTH_A_LISTING && realPaths.size === 0) realPaths = listStore(places);
+    addEntries({ lock, places, digests, realPaths, skills, copies, diagnostics }, entries);
   }
-  return { skills, copies, digests, diagnostics };
+  return { skills, copies, digests, realPaths, diagnostics };
+}
+
+/** Asking the system about as many folders takes longer. */
+const WORTH_A_LISTING = 16;
+
+/** Its folders: what is no link is really there. */
+function listStore({ store }: Pick<Places, "store">): ReadonlyMap<string, string> {
+  try {
+    const real = realPathOr(store);
+    const folders = readdirSync(store, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return new Map(folders.map(({ name }) => [join(store, name), join(real, name)]));
+  } catch {
+    return new Map(); // Each is asked about, which says what is wrong.
+  }
 }
 
 /** The user's first. */
@@ -76,6 +99,7 @@ interface Collecting {
   readonly lock: LockFile;
   readonly places: Places;
   readonly digests: KnownDigests;
+  readonly realPaths: ReadonlyMap<string, string>;
   readonly skills: InstalledFolder[];
   readonly copies: InstalledCopy[];
   readonly diagnostics: Diagnostic[];
@@ -104,12 +128,12 @@ function installedFolder({ path, owner }: LockFile, entry: LockEntry, folder: st
 
 /** The folder, `undefined` if there is none, or why it is not used. */
 function findFolder(
-  { lock, places, digests }: Collecting,
+  { lock, places, digests, realPaths }: Collecting,
   entry: LockEntry,
   copies: readonly InstalledCopy[],
 ): Result<string | undefined, Diagnostic> {
   const folder = lockedFolder(places, lock, entry);
-  if (!isFolder(folder)) {
+  if (!realPaths.has(folder) && !isFolder(folder)) {
     // As in a fresh checkout with copies: one that matches the lock is the skill itself.
     const isIt = (copy: InstalledCopy) => isFolder(copy.folder) && digests.of(copy.folder) === entry.digest;
     return done(copies.find(isIt)?.folder);
