@@ -11,7 +11,7 @@
 
 enum {
   BATCH = 32,            /* `AHEAD_BATCH`: folders at the top that are fetched together */
-  LEAD = 32,             /* this many batches wait for the search at most */
+  LEAD = 32,             /* this many batches are begun before the search needs them at most */
   MAX_DEPTH = 5,         /* it does not fetch below */
   MAX_ENTRIES = 4000,    /* of one folder at the top and all below it */
   MAX_FILE = 128 * 1024, /* a larger file is left out */
@@ -22,21 +22,34 @@ enum {
 #define FILE_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
 #define SKILL_FILE "SKILL.md"
 
-struct fetching {
-  fetch_work work;
-  pthread_t thread;
-  pthread_mutex_t lock;
-  pthread_cond_t moved;
-  /* These are guarded by the lock. Batch n waits in place n % LEAD. */
-  batch waiting[LEAD];
-  size_t fetched, taken;
-  bool is_done;
-  atomic_bool is_cancelled;
-  /* These are the thread's. A skill file comes after the folders of its skill. */
+/* What one thread needs to fetch. A skill file comes after the folders of its skill. */
+typedef struct {
+  const fetch_work *work;
+  const atomic_bool *is_cancelled;
   text path, lines, files, heads;
   size_t left;
   _Alignas(struct dirent64) char listed[32 * 1024];
   char content[MAX_FILE + 1];
+} desk;
+
+typedef struct {
+  batch fetched;
+  bool is_ready;
+} place;
+
+struct fetching {
+  fetch_work work;
+  int root;
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t moved;
+  /* These are guarded by the lock. Batch n has place n % LEAD; `rest` are the folders of those that nobody has begun. */
+  place places[LEAD];
+  size_t begun, taken;
+  const char *rest;
+  atomic_bool is_cancelled;
+  /* The second one is of the thread that takes batches: where it would wait, it fetches, too. */
+  desk desks[2];
 };
 
 void drop_batch(batch *old) {
@@ -93,7 +106,7 @@ static bool take_entry(listing *to, const char *name, unsigned char type) {
   return type != DT_LNK && type != DT_UNKNOWN && strcmp(name, ".gitignore") != 0 && !may_be_skill_name(name);
 }
 
-static bool list_folder(fetching *task, int folder, listing *to) {
+static bool list_folder(desk *task, int folder, listing *to) {
   for (;;) {
     ssize_t length = getdents64(folder, task->listed, sizeof task->listed);
     if (length <= 0) return length == 0 && !to->names.is_broken;
@@ -141,7 +154,7 @@ static void add_stamped(text *to, const text *path, const char *name, const stru
   add(to, "\n", 1);
 }
 
-static void fetch_file(fetching *task, int folder) {
+static void fetch_file(desk *task, int folder) {
   int file = openat(folder, SKILL_FILE, FILE_FLAGS);
   if (file < 0) return;
   struct stat stats;
@@ -163,14 +176,14 @@ static void fetch_file(fetching *task, int folder) {
 }
 
 /* JavaScript reads by whole paths, which have an end. */
-static bool is_short(const fetching *task, const char *name) {
-  return strlen(task->work.root) + task->path.length + strlen(name) + sizeof "/" SKILL_FILE <= PATH_MAX;
+static bool is_short(const desk *task, const char *name) {
+  return strlen(task->work->root) + task->path.length + strlen(name) + sizeof "/" SKILL_FILE <= PATH_MAX;
 }
 
 /* A folder and those below it. The task's path is that of the parent, with a slash; a skill inside a skill is not read. */
-static void fetch_folder(fetching *task, int parent, const char *name, int depth, bool is_inside) {
+static void fetch_folder(desk *task, int parent, const char *name, int depth, bool is_inside) {
   bool has_room = task->lines.length + task->files.length + task->heads.length < MAX_TEXT;
-  if (!has_room || !is_short(task, name) || atomic_load(&task->is_cancelled)) return;
+  if (!has_room || !is_short(task, name) || atomic_load(task->is_cancelled)) return;
   int folder = openat(parent, name, FOLDER_FLAGS | O_NOFOLLOW);
   if (folder < 0) return;
   size_t length = task->path.length;
@@ -182,10 +195,10 @@ static void fetch_folder(fetching *task, int parent, const char *name, int depth
   if (fstat(folder, &stats) == 0 && is_dated(&stats) && list_folder(task, folder, &found) && sort_folders(&found)) {
     add_stamped(&task->lines, &task->path, "", &stats);
     add_listing(&task->lines, &found);
-    if (found.has_skill && !is_inside && task->work.with_heads) fetch_file(task, folder);
+    if (found.has_skill && !is_inside && task->work->with_heads) fetch_file(task, folder);
     task->left -= found.entries < task->left ? found.entries : task->left;
     for (size_t i = 0; i < found.count && depth < MAX_DEPTH && task->left > 0; i++)
-      if (!is_in(task->work.skipped, found.folders[i]))
+      if (!is_in(task->work->skipped, found.folders[i]))
         fetch_folder(task, folder, found.folders[i], depth + 1, is_inside || found.has_skill);
   }
   task->path.length = length;
@@ -194,43 +207,49 @@ static void fetch_folder(fetching *task, int parent, const char *name, int depth
   close(folder);
 }
 
-/* ---- The thread and its batches ---- */
+/* ---- Two threads and their batches ---- */
 
-/* Waits until the search is near enough. Returns whether to go on. */
-static bool hand_over(fetching *task) {
-  pthread_mutex_lock(&task->lock);
-  while (task->fetched - task->taken == LEAD && !atomic_load(&task->is_cancelled))
-    pthread_cond_wait(&task->moved, &task->lock);
-  bool goes_on = !atomic_load(&task->is_cancelled);
-  if (goes_on) {
-    task->waiting[task->fetched++ % LEAD] = (batch){task->lines, task->heads};
-    task->lines = task->heads = (text){0};
-    pthread_cond_signal(&task->moved);
-  }
-  pthread_mutex_unlock(&task->lock);
-  return goes_on;
+static void free_desk(desk *old) {
+  text *const texts[] = {&old->path, &old->lines, &old->files, &old->heads};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) drop(texts[i]);
 }
 
-static void *fetch_all(void *given) {
-  fetching *task = given;
-  int root = open(task->work.root, FOLDER_FLAGS);
-  size_t count = 0;
-  bool goes_on = root >= 0;
-  for (const char *name = task->work.folders; goes_on && *name != 0; name += strlen(name) + 1) {
+static batch fetch_batch(desk *task, int root, const char *names) {
+  for (size_t count = 0; count < BATCH && *names != 0; count++, names += strlen(names) + 1) {
     task->left = MAX_ENTRIES;
     task->path.length = 0;
     add(&task->path, "/", 1);
-    if (!is_in(task->work.skipped, name) && is_usual_name(name)) fetch_folder(task, root, name, 1, false);
+    if (!is_in(task->work->skipped, names) && is_usual_name(names)) fetch_folder(task, root, names, 1, false);
     add(&task->lines, task->files.at, task->files.length);
     task->lines.is_broken |= task->files.is_broken | task->path.is_broken;
     task->files.length = 0;
-    if (++count % BATCH == 0) goes_on = hand_over(task);
   }
-  if (goes_on) hand_over(task);
-  if (root >= 0) close(root);
+  batch fetched = {task->lines, task->heads};
+  task->lines = task->heads = (text){0};
+  return fetched;
+}
+
+static bool may_begin(const fetching *task) { return *task->rest != 0 && task->begun - task->taken < LEAD; }
+
+/* Fetches the next batch that nobody has begun; others may use the lock meanwhile. */
+static void fetch_next(fetching *task, desk *own) {
+  place *to = &task->places[task->begun++ % LEAD];
+  const char *names = task->rest;
+  for (size_t count = 0; count < BATCH && *task->rest != 0; count++) task->rest += strlen(task->rest) + 1;
+  pthread_mutex_unlock(&task->lock);
+  batch fetched = fetch_batch(own, task->root, names);
   pthread_mutex_lock(&task->lock);
-  task->is_done = true;
+  *to = (place){fetched, true};
   pthread_cond_signal(&task->moved);
+}
+
+static void *fetch_ahead(void *given) {
+  fetching *task = given;
+  pthread_mutex_lock(&task->lock);
+  while (*task->rest != 0 && !atomic_load(&task->is_cancelled)) {
+    if (may_begin(task)) fetch_next(task, &task->desks[0]);
+    else pthread_cond_wait(&task->moved, &task->lock);
+  }
   pthread_mutex_unlock(&task->lock);
   return NULL;
 }
@@ -239,25 +258,40 @@ fetching *start_fetching(fetch_work work) {
   fetching *task = calloc(1, sizeof *task);
   if (task == NULL) return NULL;
   task->work = work;
+  task->rest = work.folders;
+  for (size_t i = 0; i < 2; i++) {
+    task->desks[i].work = &task->work;
+    task->desks[i].is_cancelled = &task->is_cancelled;
+  }
   pthread_mutex_init(&task->lock, NULL);
   pthread_cond_init(&task->moved, NULL);
-  if (start_thread(&task->thread, fetch_all, task)) return task;
+  task->root = open(work.root, FOLDER_FLAGS);
+  if (task->root >= 0 && start_thread(&task->thread, fetch_ahead, task)) return task;
+  if (task->root >= 0) close(task->root);
   free(task);
   return NULL;
+}
+
+/* The next one in order; waits if the other thread has begun it. */
+static batch take_next(fetching *task) {
+  place *from = &task->places[task->taken % LEAD];
+  while (!from->is_ready) {
+    if (may_begin(task)) fetch_next(task, &task->desks[1]);
+    else pthread_cond_wait(&task->moved, &task->lock);
+  }
+  batch taken = from->fetched;
+  *from = (place){0};
+  task->taken++;
+  pthread_cond_signal(&task->moved);
+  return taken;
 }
 
 batch take_batch(fetching *task, size_t number) {
   batch taken = {0};
   pthread_mutex_lock(&task->lock);
-  while (task->taken <= number) {
-    if (task->taken < task->fetched) {
-      drop_batch(&taken);
-      batch *from = &task->waiting[task->taken++ % LEAD];
-      taken = *from;
-      *from = (batch){0};
-      pthread_cond_signal(&task->moved);
-    } else if (task->is_done) break;
-    else pthread_cond_wait(&task->moved, &task->lock);
+  while (task->taken <= number && (task->taken < task->begun || *task->rest != 0)) {
+    drop_batch(&taken);
+    taken = take_next(task);
   }
   bool is_it = task->taken == number + 1 && !taken.lines.is_broken && !taken.heads.is_broken;
   pthread_mutex_unlock(&task->lock);
@@ -271,9 +305,9 @@ void end_fetching(fetching *task) {
   pthread_cond_signal(&task->moved);
   pthread_mutex_unlock(&task->lock);
   pthread_join(task->thread, NULL);
-  for (size_t i = 0; i < LEAD; i++) drop_batch(&task->waiting[i]);
-  text *const texts[] = {&task->path, &task->lines, &task->files, &task->heads};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) drop(texts[i]);
+  close(task->root);
+  for (size_t i = 0; i < LEAD; i++) drop_batch(&task->places[i].fetched);
+  for (size_t i = 0; i < 2; i++) free_desk(&task->desks[i]);
   char *const given[] = {task->work.root, task->work.folders, task->work.skipped};
   for (size_t i = 0; i < sizeof given / sizeof *given; i++) free(given[i]);
   pthread_cond_destroy(&task->moved);

@@ -1,7 +1,7 @@
 /*
  * A thread that lists folders and reads the skill files in them ahead of the search: what `fetch-ahead.ts` does, for what
  * is usual. The rest (a link, a `.gitignore`, a name that needs escaping, any error) it leaves out, and the search reads
- * that itself and says what is wrong with it.
+ * that itself and says what is wrong with it. Where the search would wait for the thread, it fetches the next batch itself.
  */
 #ifndef METIER_FETCH_FOLDERS_H
 #define METIER_FETCH_FOLDERS_H
