@@ -74,6 +74,7 @@ export async function readRoot(root: SkillRoot, options: ReadRootOptions): Promi
     if (step.done) break;
     step = steps.next();
   }
+  if (index?.isRefound() === false) return readRoot(root, { ...options, index: index.reopen() });
   const { outcome, found, diagnostics: ofSearch } = step.value;
   const isPlain = ofSearch.length === 0 && found.every(({ candidate }) => isInFolder(candidate, root.path));
   index?.save(isPlain ? { found: found.length, nested } : undefined);

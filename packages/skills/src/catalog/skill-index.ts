@@ -71,12 +71,12 @@ export function openIndexes({
   const indexFile = (root: string): string =>
     join(cacheFolder, "index", `${markOf(`${profile}\0${root}`)}.txt`);
   const threads = openRootThreads({ roots, atLeast: atLeast.folders, indexFile, startThread });
-  const open = (root: string, folders?: readonly string[]): SkillIndex => {
+  const open = (root: string, folders?: readonly string[], known?: OldIndex): SkillIndex => {
     const path = indexFile(root);
     const heading = indexHeading(root, profile);
     const file = newIndexFile(path, heading);
     const thread = threads.take(root);
-    const old = readOldIndex(path, heading, thread !== undefined);
+    const old = known ?? readOldIndex(path, heading, thread !== undefined);
     const { index, skills, created } = openSkillIndex(root, {
       old,
       write: file.write,
@@ -87,6 +87,10 @@ export function openIndexes({
     });
     return {
       ...index,
+      reopen() {
+        file.drop();
+        return open(root, folders, { ...old, search: undefined });
+      },
       save(search) {
         thread?.dismiss();
         if (skills() < atLeast.skills || created.isSame()) return file.drop();
@@ -132,6 +136,8 @@ function indexHeading(root: string, profile: Profile): string {
 }
 
 export interface SkillIndex extends IndexedFolder {
+  /** Instead of `save`: an index for reading all of it again by a search, for which nothing counts that this one gave. */
+  reopen(): SkillIndex;
   /**
    * Writes the index if anything changed; `search`, if it reported nothing and found only folders. Never throws: a
    * cache that cannot be written is not an error.
@@ -140,8 +146,10 @@ export interface SkillIndex extends IndexedFolder {
 }
 
 interface IndexedFolder {
-  /** The last search's skill files, if a search now would find the same; they may then be recalled in this order. */
+  /** The last search's skill files, if a search now should find the same; they may then be recalled in this order. */
   refind(nested: boolean): readonly string[] | undefined;
+  /** Asked when all is read: whether a search would find what `refind` gave, if anything. */
+  isRefound(): boolean;
   /** Whether no folder had a link, a `.gitignore` or a special file. */
   isPlain(): boolean;
   /** Lists a folder, from the index if nothing changed. */
@@ -205,6 +213,8 @@ function openSkillIndex(
       if (files) created.keep(old.all);
       return files;
     },
+
+    isRefound: again.isSo,
 
     listFolder(absolute, top) {
       const key = keyOf(absolute, "/");

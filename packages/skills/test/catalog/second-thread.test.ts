@@ -203,6 +203,30 @@ test.each(THREADS)("$kind sees that a tree is unchanged, and a change wherever i
   expect(asked.filter((name) => name === "checkStamps")).toHaveLength(4);
 });
 
+test("what was read before the other thread told of a change does not count, nor does its index", async () => {
+  const made = makeSkills({ isPlain: true });
+  await readWith(made);
+  makeOlder(made.cache);
+  const path = join(made.cache, "index", readdirSync(join(made.cache, "index"))[0] ?? "");
+  // One entry is damaged, so that something is read again, for a new index, before the change is known.
+  writeFileSync(path, readFileSync(path, "utf8").replace('"Number 9."', "1234567890 "));
+  const added = join(made.root.path, "aa-added");
+  mkdirSync(added);
+  writeFileSync(join(added, "SKILL.md"), skillText("name: aa-added\ndescription: New."));
+  let ends = 0;
+  const checkStamps: SecondThread["checkStamps"] = () => ({
+    isUnchanged: () => true,
+    end: () => ends++ < 0,
+  });
+  const changed = await readWith(made, () => watched([], { checkStamps }));
+  expect(ends).toBe(1);
+  const fresh = { ...made, cache: `${made.cache}-fresh` };
+  expect(changed).toEqual(await readWith(fresh));
+  expect(changed.skills.map(({ manifest }) => manifest.name)).toContain("aa-added");
+  expect(entriesOf(made.cache)).toEqual(entriesOf(fresh.cache));
+  expect(readdirSync(join(made.cache, "index"))).toHaveLength(1);
+});
+
 test("the other thread checks every stamp from the end, and says when it saw a change", async () => {
   const made = makeSkills({ isPlain: true });
   await readWith(made);
