@@ -6,19 +6,17 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Of OpenSSL, whose header says that programs should use something slower. */
-unsigned char *SHA1(const unsigned char *bytes, size_t length, unsigned char *digest);
+#include "digest.h"
 
-#pragma weak SHA1
 #pragma weak inflate
 #pragma weak inflateEnd
 #pragma weak inflateInit_
 
-enum { ID = 20, HEADER = 20, INCOMPLETE = 0, UNUSUAL = -1 };
+enum { ID = SHA1_BYTES, HEADER = 20, INCOMPLETE = 0, UNUSUAL = -1 };
 
 static const char *const KINDS[] = {NULL, "commit", "tree", "blob"};
 
-bool can_unpack(void) { return SHA1 && inflate && inflateEnd && inflateInit_; }
+bool can_unpack(void) { return inflate && inflateEnd && inflateInit_ && can_digest_sha1(); }
 
 static int64_t inflate_all(const uint8_t *from, size_t length, uint8_t *to, size_t size) {
   if (length > UINT_MAX || size > UINT_MAX) return UNUSUAL;
@@ -33,12 +31,12 @@ static int64_t inflate_all(const uint8_t *from, size_t length, uint8_t *to, size
 }
 
 /* The id is the digest of the header, which ends where the content starts, and the content. */
-static void identify(const char *kind, uint8_t *to, size_t size) {
+static bool identify(const char *kind, uint8_t *to, size_t size) {
   char header[HEADER + 1];
   size_t length = (size_t)snprintf(header, sizeof header, "%s %zu", kind, size) + 1;
   uint8_t *start = to + ID + HEADER - length;
   memcpy(start, header, length);
-  SHA1(start, length + size, to);
+  return write_sha1(start, length + size, to);
 }
 
 napi_value unpack_object(napi_env env, napi_callback_info info) {
@@ -56,6 +54,6 @@ napi_value unpack_object(napi_env env, napi_callback_info info) {
     return NULL;
   size_t size = room - ID - HEADER;
   int64_t used = inflate_all(from, length, (uint8_t *)to + ID + HEADER, size);
-  if (used > 0 && kind != 0) identify(KINDS[kind], to, size);
+  if (used > 0 && kind != 0 && !identify(KINDS[kind], to, size)) used = UNUSUAL;
   return napi_create_int64(env, used, &answer) == napi_ok ? answer : NULL;
 }
