@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ enum {
 
 typedef struct {
   identity_limits left;
+  size_t above; /* the length of the folder's path, as given or as it really is: the longer one */
   text path, content, *lines;
 } walk;
 
@@ -70,6 +72,11 @@ static bool is_usual_name(const char *name) {
   return true;
 }
 
+/* Whoever uses the folder opens what is in it by its whole path, which this walk need not. */
+static bool can_be_opened(const walk *all) {
+  return !all->path.is_broken && all->above + 1 + all->path.length < PATH_MAX;
+}
+
 static unsigned char type_of(int folder, const struct dirent *entry) {
   struct stat stats;
   if (entry->d_type != DT_UNKNOWN) return entry->d_type;
@@ -83,7 +90,7 @@ static bool identify_below(walk *all, int folder, int depth);
 static bool identify_opened(walk *all, int opened, unsigned char type, int depth) {
   if (opened < 0) return false;
   if (type == DT_DIR) return identify_below(all, opened, depth + 1);
-  bool is_known = !all->path.is_broken && identify_file(all, opened);
+  bool is_known = identify_file(all, opened);
   close(opened);
   return is_known;
 }
@@ -97,7 +104,7 @@ static bool identify_entry(walk *all, int folder, const struct dirent *entry, in
   if (above > 0) add(&all->path, "/", 1);
   add_string(&all->path, entry->d_name);
   int flags = type == DT_REG ? FILE_FLAGS : FOLDER_FLAGS | O_NOFOLLOW;
-  bool is_known = identify_opened(all, openat(folder, entry->d_name, flags), type, depth);
+  bool is_known = can_be_opened(all) && identify_opened(all, openat(folder, entry->d_name, flags), type, depth);
   all->path.length = above;
   return is_known;
 }
@@ -122,10 +129,19 @@ static bool identify_below(walk *all, int folder, int depth) {
   return is_known;
 }
 
+/* JavaScript has no name for a folder if a link leads to bytes that are not UTF-8. */
+static bool is_nameable(const char *folder, const char *real) {
+  return is_usual_name(real) || strcmp(folder, real) == 0;
+}
+
 bool identify_folder(const char *folder, identity_limits limits, text *lines) {
-  walk all = {.left = limits, .lines = lines};
-  int top = open(folder, FOLDER_FLAGS);
+  char *real = realpath(folder, NULL);
+  if (real == NULL) return false;
+  size_t given = strlen(folder), resolved = strlen(real);
+  walk all = {.left = limits, .above = given > resolved ? given : resolved, .lines = lines};
+  int top = is_nameable(folder, real) ? open(real, FOLDER_FLAGS | O_NOFOLLOW) : -1;
   bool is_known = top >= 0 && identify_below(&all, top, 0);
+  free(real);
   drop(&all.path);
   drop(&all.content);
   return is_known && !lines->is_broken;

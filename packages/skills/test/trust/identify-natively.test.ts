@@ -1,8 +1,8 @@
 /** Folders as anyone can make them: the C code gives what JavaScript gives, or leaves the folder to it. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createRandom } from "../../../../test/support/random.ts";
 import { temporaryFolder, writeTree } from "../../../../test/support/temporary.ts";
 import { identifyContent, identifyFolder, type StampedFile } from "../../src/trust/content-identity.ts";
@@ -71,7 +71,7 @@ const UNUSUAL: Readonly<Record<string, (folder: string) => void>> = {
   "a name with a tab": (folder) => writeFileSync(join(folder, "a\tb"), ""),
   "a large file": (folder) => writeFileSync(join(folder, "large"), Buffer.alloc(MEGABYTE + 1)),
   "a date before 1970": (folder) => utimesSync(join(folder, "SKILL.md"), 0, new Date(-5000)),
-  "very deep folders": (folder) => mkdirSync(join(folder, "a/".repeat(40)), { recursive: true }),
+  "33 levels": (folder) => mkdirSync(join(folder, "a/".repeat(33)), { recursive: true }),
 };
 
 for (const [what, make] of Object.entries(UNUSUAL)) {
@@ -103,6 +103,68 @@ test.skipIf(!isBuilt)(
       expect(identifyNatively(join(folder, wrong), IDENTITY_LIMITS)).toBeUndefined();
   },
 );
+
+test.skipIf(!isBuilt)("32 levels of folders are read", () => {
+  const folder = makeFolder({ [`${"a/".repeat(32)}b.md`]: "text" });
+  expect(identifyNatively(folder, IDENTITY_LIMITS)).toHaveLength(2);
+  expect(identifyNatively(folder, IDENTITY_LIMITS)).toEqual(byJavaScript(folder));
+});
+
+test.skipIf(!isBuilt)("a folder may be reached by a link, and its own name need not be ASCII", () => {
+  const folder = makeFolder({ "é/a.md": "a", "real/a.md": "a" });
+  symlinkSync("real", join(folder, "link"));
+  symlinkSync(join(folder, "link"), join(folder, "other"));
+  for (const name of ["é", "link", "other"])
+    expect(identifyNatively(join(folder, name), IDENTITY_LIMITS)).toMatchObject([{ path: "a.md", size: 1 }]);
+});
+
+test.skipIf(!isBuilt)("a link to a name that is not UTF-8 is left to JavaScript, which refuses it", () => {
+  const folder = temporaryFolder();
+  mkdirSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff])]));
+  symlinkSync(Buffer.from([0xff]), join(folder, "link"));
+  expect(identifyNatively(join(folder, "link"), IDENTITY_LIMITS)).toBeUndefined();
+  expect(identifyFolder(join(folder, "link")).ok).toBe(false);
+});
+
+/** Of a path, without the zero at its end. */
+const LONGEST = 4095;
+
+/** The path of its only file has this many bytes. `lengthen` makes it one more, which nobody can make at once. */
+function makeLong(bytes: number, last: "file" | "folder"): { readonly folder: string; lengthen(): void } {
+  const folder = join(temporaryFolder(), "folder");
+  const above = join(folder, "a", ...Array.from({ length: 16 }, () => "b".repeat(240)));
+  const path = join(above, "c".repeat(bytes - above.length - 1));
+  mkdirSync(last === "file" ? above : path, { recursive: true });
+  if (last === "file") writeFileSync(path, "text");
+  const rename = (from: string, to: string): void => renameSync(join(folder, from), join(folder, to));
+  return {
+    folder,
+    lengthen() {
+      rename("a", "aa");
+      onTestFinished(() => rename("aa", "a")); // So that it can be removed.
+    },
+  };
+}
+
+for (const last of ["file", "folder"] as const) {
+  test.skipIf(!isBuilt)(
+    `a ${last} with a path longer than any that can be opened is left to JavaScript`,
+    () => {
+      const { folder, lengthen } = makeLong(LONGEST, last);
+      const [shorter, longer] = [join(folder, "../a"), join(folder, "../a-long-link")];
+      for (const link of [shorter, longer]) symlinkSync("folder", link);
+      const count = last === "file" ? 1 : 0;
+      for (const name of [folder, shorter])
+        expect(identifyNatively(name, IDENTITY_LIMITS)).toHaveLength(count);
+      expect(identifyNatively(longer, IDENTITY_LIMITS)).toBeUndefined();
+      lengthen();
+      for (const name of [folder, shorter]) {
+        expect(identifyNatively(name, IDENTITY_LIMITS)).toBeUndefined();
+        expect(identifyFolder(name)).toMatchObject({ refusal: { code: "identity.unreadable" } });
+      }
+    },
+  );
+}
 
 test.skipIf(!isBuilt || process.getuid?.() === 0)("a file that cannot be read is left to JavaScript", () => {
   const folder = makeFolder({ "closed.md": "text" });
