@@ -1,6 +1,6 @@
 /** Digests in Metier's format, `sha256:…`, and comparing secrets by them. */
 import { createHash, hash, timingSafeEqual } from "node:crypto";
-import { loadNativeThreads } from "./files/own-package.ts";
+import { nativeCode } from "./files/own-package.ts";
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
@@ -8,17 +8,15 @@ export function isDigest(value: unknown): value is string {
   return typeof value === "string" && DIGEST.test(value);
 }
 
-let native: NativeDigest | undefined;
-
 /** C code (`packages/skills/native/digest.h`), where the build made it: `node:crypto` takes milliseconds to load. */
 interface NativeDigest {
   sha256?(bytes: Uint8Array): string | undefined;
 }
 
 export function digestBytes(content: string | Uint8Array): string {
-  native ??= (loadNativeThreads() ?? {}) as NativeDigest;
+  const native = nativeCode() as NativeDigest | undefined;
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
-  return `sha256:${native.sha256?.(bytes) ?? hash("sha256", bytes)}`;
+  return `sha256:${native?.sha256?.(bytes) ?? hash("sha256", bytes)}`;
 }
 
 /** Takes the same time for any input. */

@@ -17,7 +17,7 @@ export {
 export {
   findThreadProgram,
   LEAVE_OUT_OF_BUNDLE,
-  loadNativeThreads,
+  nativeCode,
   ownFile,
   packageFolder,
   runsFromSources,

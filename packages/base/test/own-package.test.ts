@@ -7,6 +7,7 @@ import { temporaryFolder, writeTree } from "../../../test/support/temporary.ts";
 import {
   findPackage,
   findThreadProgram,
+  nativeCode,
   ownFile,
   packageFolder,
   runsFromSources,
@@ -25,6 +26,11 @@ test("the program of a thread is that of the sources in a clone, and nothing whe
   const source = "skills/src/catalog/ahead-thread.ts";
   expect(findThreadProgram(source, "dist/none.js")).toBe(join(ROOT, "packages", source));
   expect(findThreadProgram("skills/src/none.ts", "package.json")).toBeUndefined();
+});
+
+test("C code is loaded once for all who use it", () => {
+  const first = nativeCode();
+  expect(nativeCode()).toBe(first);
 });
 
 test("[L2] built code finds the package it lies in", () => {

@@ -75,11 +75,19 @@ export function findThreadProgram(source: string, built: string): string | undef
   return existsSync(program) ? program : undefined;
 }
 
+let native: { readonly exports: unknown } | undefined;
+
 /**
- * What C code exports (`packages/skills/native`), which the build compiles on Linux where there is a C compiler. `undefined`
- * where it was not built, is for another C library, or may not be loaded (`--no-addons`, `--permission`).
+ * What C code exports (`packages/skills/native/addon.c`), which the build compiles on Linux where there is a C compiler. Loads
+ * it once. `undefined` where it was not built, is for another C library, or may not be loaded (`--no-addons`, `--permission`).
+ * Each user says which functions it expects; in a clone, they may be from before its sources.
  */
-export function loadNativeThreads(): unknown {
+export function nativeCode(): unknown {
+  native ??= { exports: loadNativeCode() };
+  return native.exports;
+}
+
+function loadNativeCode(): unknown {
   const file = `threads-${process.platform}-${process.arch}.node`;
   const program = findThreadProgram(`metier/dist/native/${file}`, `dist/native/${file}`);
   if (program === undefined) return undefined;

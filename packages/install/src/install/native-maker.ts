@@ -3,7 +3,7 @@
  * once, and costs little more than what the system does. The build makes it on Linux where there is a C compiler.
  */
 import { getSystemErrorMap } from "node:util";
-import { loadNativeThreads } from "@metier/base/files";
+import { nativeCode } from "@metier/base/files";
 import { packBatches } from "./make-batches.ts";
 import type { MakerEvents, MakerThread } from "./tree-maker.ts";
 
@@ -30,8 +30,8 @@ type OnAnswer = (
 
 /** `undefined` where there is none. */
 export function startNativeMaker(events: MakerEvents): MakerThread | undefined {
-  native ??= loadNative();
-  if (native === "none") return undefined;
+  const native = nativeCode() as NativeMaker | undefined;
+  if (native?.openMaker === undefined) return undefined;
   const { openMaker, addBatch, closeMaker } = native;
   const maker = openMaker(passAnswers(events));
   if (maker === undefined) return undefined;
@@ -46,13 +46,6 @@ export function startNativeMaker(events: MakerEvents): MakerThread | undefined {
       events.stopped();
     },
   };
-}
-
-let native: NativeMaker | "none" | undefined;
-
-function loadNative(): NativeMaker | "none" {
-  const threads = loadNativeThreads() as NativeMaker | undefined;
-  return threads?.openMaker === undefined ? "none" : threads; // In a clone, it may be from before its sources.
 }
 
 /** On its own: a function that knows the maker would keep it for ever, because the thread keeps the function. */

@@ -2,7 +2,7 @@
  * The second thread without JavaScript (`native/` in this package): it starts at once, and needs no compiler and no garbage
  * collector. The build makes it on Linux where there is a C compiler. It leaves out whatever is unusual.
  */
-import { loadNativeThreads } from "@metier/base/files";
+import { nativeCode } from "@metier/base/files";
 import { SKIPPED_FOLDERS } from "../sources/search.ts";
 import { followBatches, openFetched } from "./fetched-batch.ts";
 import type { SecondThread } from "./second-thread.ts";
@@ -29,8 +29,8 @@ type Handle = { readonly brand: "handle" };
 const NO_BYTES = new ArrayBuffer(0);
 
 export function startNativeThread(): SecondThread | undefined {
-  native ??= (loadNativeThreads() as Native | undefined) ?? "none";
-  if (native === "none") return undefined;
+  const native = nativeCode() as Native | undefined;
+  if (native === undefined) return undefined;
   const { readAhead, takeBatch, checkStamps, areUnchanged } = native;
   return {
     readAhead({ root, folders, withHeads }) {
@@ -50,8 +50,6 @@ export function startNativeThread(): SecondThread | undefined {
     dismiss: () => undefined,
   };
 }
-
-let native: Native | "none" | undefined;
 
 /** A name with a zero in it cannot be; one with other odd characters is left out there. */
 function endNames(names: readonly string[]): string {

@@ -2,11 +2,9 @@
  * Identifies a folder with C code (`native/identify-folder.h`), which takes a third of the time: installing, verifying and
  * using skills read many small files. It knows only what is usual; the rest, and why something is refused, is JavaScript's.
  */
-import { loadNativeThreads } from "@metier/base/files";
+import { nativeCode } from "@metier/base/files";
 import type { StampedFile } from "./content-identity.ts";
 import type { IdentityLimits } from "./list-content.ts";
-
-let native: NativeIdentifier | undefined;
 
 /** What `native/addon.c` exports where the build made it. */
 interface NativeIdentifier {
@@ -19,8 +17,8 @@ export function identifyNatively(
   folder: string,
   { entries, bytes }: IdentityLimits,
 ): readonly StampedFile[] | undefined {
-  native ??= (loadNativeThreads() ?? {}) as NativeIdentifier;
-  const lines = folder.includes("\0") ? undefined : native.identifyFolder?.(folder, entries, bytes);
+  const native = nativeCode() as NativeIdentifier | undefined;
+  const lines = folder.includes("\0") ? undefined : native?.identifyFolder?.(folder, entries, bytes);
   if (lines === undefined) return undefined;
   // Names are ASCII, so this is the order of their bytes.
   return lines

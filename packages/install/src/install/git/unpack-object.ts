@@ -3,7 +3,7 @@
  * does it where the build made that (`packages/skills/native/unpack-object.h`).
  */
 import { inflateSync } from "node:zlib";
-import { loadNativeThreads } from "@metier/base/files";
+import { nativeCode } from "@metier/base/files";
 
 interface Unpacked {
   readonly content: Buffer;
@@ -22,16 +22,13 @@ export type Unpack = (bytes: Buffer, size: number, kind: number) => Unpacked | u
 /** Git reads it. Exported for tests. */
 export class UnusualPack extends Error {}
 
-let native: NativeUnpacker | undefined;
-
 /** What `unpack-object.h` describes. */
 interface NativeUnpacker {
   unpackObject?(from: Uint8Array, kind: number, to: Uint8Array): number | undefined;
 }
 
 export function openUnpacker(): Unpack {
-  native ??= (loadNativeThreads() ?? {}) as NativeUnpacker;
-  const { unpackObject } = native;
+  const { unpackObject } = (nativeCode() ?? {}) as NativeUnpacker;
   return unpackObject ? unpackWith(unpackObject) : unpackWithNode;
 }
 
