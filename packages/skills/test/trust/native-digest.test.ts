@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { fipsOnly } from "../../../../test/support/fips-only.ts";
 import { ROOT } from "../../../../test/support/repository.ts";
 import { temporaryFolder, writeTree } from "../../../../test/support/temporary.ts";
 
@@ -15,22 +16,6 @@ test.runIf(process.env.METIER_REQUIRE_NATIVE === "1")("the build made the C code
 
 const SOURCES = join(import.meta.dirname, "../../native");
 const HEADERS = join(dirname(process.execPath), "../include/node");
-/** OpenSSL then looks only for algorithms of a FIPS module, which is not there. */
-const FIPS_ONLY = `nodejs_conf = start
-[start]
-providers = all_providers
-alg_section = all_algorithms
-random = all_random
-[all_algorithms]
-default_properties = fips=yes
-[all_random]
-random = CTR-DRBG
-properties = -fips
-[all_providers]
-default = usual
-[usual]
-activate = 1
-`;
 
 /** What the C code answers in a Node of its own, each as a text. */
 const PROGRAM = `
@@ -41,9 +26,9 @@ const PROGRAM = `
   const { sha256, identifyFolder, unpackObject } = module.exports;
   const room = Buffer.alloc(44);
   const packed = require("node:zlib").deflateSync(Buffer.from("text"));
-  let fault = "";
   const [digest, lines] = [sha256?.(Buffer.from("text")), identifyFolder?.(folder, 9, 99)];
   const length = unpackObject?.(packed, 3, room);
+  let fault = "";
   try {
     crypto.createPrivateKey("none");
   } catch (thrown) {
@@ -89,9 +74,7 @@ test.skipIf(!isBuilt)("a usual Node has every function", () => {
 test.skipIf(!isBuilt)(
   "where OpenSSL refuses digests from the start, no function that needs them is there",
   () => {
-    const folder = temporaryFolder();
-    writeTree(folder, { "openssl.cnf": FIPS_ONLY });
-    const { names } = askAddon(ADDON, { OPENSSL_CONF: join(folder, "openssl.cnf") });
+    const { names } = askAddon(ADDON, fipsOnly());
     expect(names).toContain("readAhead");
     expect(names.filter((name) => NEED_DIGESTS.includes(name))).toEqual([]);
   },
