@@ -35,6 +35,46 @@ test("what is heavy is loaded when it is called", () => {
   );
 });
 
+for (const [name, called] of Object.entries({
+  "node:child_process": "spawn",
+  "node:dns/promises": "lookup",
+  "node:http": "request",
+  "node:https": "request",
+  "node:net": "createConnection",
+  "node:timers/promises": "setTimeout",
+  "node:zlib": "inflateSync",
+})) {
+  test(`${name} is loaded when it is called`, () => {
+    const { [called]: there } = process.getBuiltinModule(name) as unknown as Record<string, unknown>;
+    expect(there).toBeTypeOf("function");
+    expect(takeBuiltinsLazily(`import { ${called} } from "${name}";`)).toBe(
+      `const ${called} = (...args) => process.getBuiltinModule("${name}").${called}(...args);`,
+    );
+  });
+}
+
+test("what is constructed or read is there from the start, with all that is imported beside it", () => {
+  expect(takeBuiltinsLazily('import { createServer, Socket as Peer } from "node:net";')).toBe(
+    'const { createServer, Socket: Peer } = process.getBuiltinModule("node:net");',
+  );
+  expect(takeBuiltinsLazily('import { constants, inflateSync } from "node:zlib";')).toBe(
+    'const { constants, inflateSync } = process.getBuiltinModule("node:zlib");',
+  );
+  expect(takeBuiltinsLazily('import * as net from "node:net";')).toBe(
+    'const net = process.getBuiltinModule("node:net");',
+  );
+});
+
+test("a class that is imported from a heavy module can be constructed and asked for", async () => {
+  const file = join(temporaryFolder(), "module.mjs");
+  const source = `import { BlockList, isIP } from "node:net";
+export const answers = [new BlockList() instanceof BlockList, isIP("::1")];
+`;
+  writeFileSync(file, takeBuiltinsLazily(source));
+  const { answers } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { answers: unknown };
+  expect(answers).toEqual([true, 6]);
+});
+
 test("a CommonJS package in a bundle takes Node's own modules the same way", () => {
   expect(takeBuiltinsLazily('var fs = __require("fs"); var util = __require("node:util");')).toBe(
     'var fs = process.getBuiltinModule("node:fs"); var util = process.getBuiltinModule("node:util");',
