@@ -1,7 +1,8 @@
 /**
- * Compiles the second thread of a listing, and the one that makes the tree of an installation (`packages/skills/native`),
- * with this machine's C compiler and the headers that come with Node. Its interface (Node-API) is the same in all Nodes, so
- * one file serves them all.
+ * Compiles the native code (`packages/skills/native`) with this machine's C compiler and the headers that come with Node: the
+ * second thread of a listing, the one that makes the tree of an installation, and what identifies folders, makes digests and
+ * decompresses packs. Its interface (Node-API) is the same in all Nodes, and what else it takes from Node it can do without,
+ * so one file serves them all.
  */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
