@@ -67,7 +67,8 @@ const PROGRAM = `
     for (let at = 0; at < packed.length; at++)
       for (const value of [0, 1, 127, 255]) unpackObject(Uint8Array.from(packed).with(at, value), kind, Buffer.alloc(540));
   }
-  for (const name of ["", "/s0", "/s1", "/s7", "/missing"])
+  for (let from = 0; from <= text.length; from++) module.exports.sha256(text.subarray(from));
+  for (const name of ["", "/s0", "/s1", "/s7", "/s11/link", "/missing"])
     for (const [entries, bytes] of [[0, 0], [1, 1], [20, 1000], [9000, 1e9], [-1, 5], [5, -1]])
       module.exports.identifyFolder(root + name, entries, bytes);
   for (const call of Object.values(module.exports)) for (const args of [[], [1], [{}, 2], ["", "", "", ""]]) call(...args);
