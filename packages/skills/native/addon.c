@@ -150,7 +150,7 @@ static napi_value tell_identity(napi_env env, napi_callback_info info) {
   return is_known ? answer : NULL;
 }
 
-/* sha256(bytes): in hexadecimal digits. */
+/* sha256(bytes): in hexadecimal digits */
 static napi_value tell_digest(napi_env env, napi_callback_info info) {
   napi_value bytes, answer;
   napi_typedarray_type type;
@@ -160,12 +160,11 @@ static napi_value tell_digest(napi_env env, napi_callback_info info) {
       napi_get_typedarray_info(env, bytes, &type, &length, &from, NULL, NULL) != napi_ok || type != napi_uint8_array)
     return NULL;
   char digest[HEX_DIGEST];
-  if (!write_digest(from == NULL ? "" : from, length, digest)) return NULL;
+  if (!write_sha256(from == NULL ? "" : from, length, digest)) return NULL;
   return napi_create_string_latin1(env, digest, sizeof digest, &answer) == napi_ok ? answer : NULL;
 }
 
 NAPI_MODULE_INIT() {
-  const bool has_digests = can_digest();
   const struct {
     const char *name;
     napi_callback call;
@@ -178,8 +177,8 @@ NAPI_MODULE_INIT() {
       {"addBatch", add_batch},
       {"closeMaker", close_maker},
       {"unpackObject", can_unpack() ? unpack_object : NULL},
-      {"identifyFolder", has_digests ? tell_identity : NULL},
-      {"sha256", has_digests ? tell_digest : NULL},
+      {"identifyFolder", has_sha256() ? tell_identity : NULL},
+      {"sha256", has_sha256() ? tell_digest : NULL},
   };
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;

@@ -54,7 +54,7 @@ static bool identify_file(walk *all, int file) {
   if (size > all->left.bytes || !is_dated(&before) || !read_content(file, size, &all->content)) return false;
   if (fstat(file, &after) != 0 || !is_same_stamp(&before, &after)) return false;
   char digest[HEX_DIGEST];
-  if (!write_digest(all->content.at, size, digest)) return false;
+  if (!write_sha256(all->content.at, size, digest)) return false;
   all->left.bytes -= size;
   add_stamp(all->lines, &before);
   add(all->lines, "\t", 1);

@@ -16,7 +16,7 @@ enum { ID = SHA1_BYTES, HEADER = 20, INCOMPLETE = 0, UNUSUAL = -1 };
 
 static const char *const KINDS[] = {NULL, "commit", "tree", "blob"};
 
-bool can_unpack(void) { return inflate && inflateEnd && inflateInit_ && can_digest_sha1(); }
+bool can_unpack(void) { return inflate && inflateEnd && inflateInit_ && has_sha1(); }
 
 static int64_t inflate_all(const uint8_t *from, size_t length, uint8_t *to, size_t size) {
   if (length > UINT_MAX || size > UINT_MAX) return UNUSUAL;

@@ -1,6 +1,6 @@
 /*
  * Decompresses one object of a git pack and gives its id, for `unpack-object.ts` of `@metier/install`. zlib and SHA-1 are those
- * of the Node that loads this file; where it lacks them, the function is not exported.
+ * of the Node that loads this file; where it hides them, the function is not exported.
  */
 #ifndef METIER_UNPACK_OBJECT_H
 #define METIER_UNPACK_OBJECT_H
