@@ -199,7 +199,6 @@ function openSkillIndex(
   if (expected) readAhead(expected);
   let skills = 0;
   let isPlain = true;
-
   const keyOf = (absolute: string, kind: "/" | ""): string => absolute.slice(root.length) + kind;
   const note = (key: string, listing: ListedFolder): ListedFolder => {
     isPlain &&= isPlainListing(key, listing);
@@ -207,14 +206,13 @@ function openSkillIndex(
   };
   const index: IndexedFolder = {
     isPlain: () => isPlain,
+    isRefound: again.isSo,
 
     refind(nested) {
       const files = again.find(nested);
       if (files) created.keep(old.all);
       return files;
     },
-
-    isRefound: again.isSo,
 
     listFolder(absolute, top) {
       const key = keyOf(absolute, "/");
