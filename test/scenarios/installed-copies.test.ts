@@ -1,6 +1,7 @@
 /** Copies and links of installed skills in the folders of other clients: the same skill, until someone changes them. */
 import { appendFileSync, cpSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import type { Metier } from "@metier/runtime";
 import { describe, expect, test } from "vitest";
 import { codesOf, createInstalledWorld } from "../support/installed-world.ts";
 import { digestOf, lockEntry, record } from "../support/locks.ts";
@@ -26,12 +27,34 @@ describe("copies for other clients", () => {
           location: join(folder, "SKILL.md"),
           trust: { level: "untrusted" },
         });
-        expect(codesOf(metier)).toEqual(["catalog.same-skill-twice"]);
+        expect(codesOf(metier)).toEqual([]);
       }
       expect((await world.cli("trust", "pdf")).code).toBe(0);
       expect((await world.metier()).require("pdf")).toMatchObject({ trust: { level: "trusted" } });
     },
   );
+
+  test("are mentioned only if no lock records them there", async () => {
+    const world = createInstalledWorld();
+    const path = join(world.home, ".claude/skills/pdf");
+    const folder = world.install(world.userLock, "pdf", undefined, { placed: placed(path, "link") });
+    world.install(world.userLock, "docx");
+    const docx = (await world.metier()).require("docx").directory;
+    mkdirSync(join(path, ".."), { recursive: true });
+    symlinkSync(folder, path);
+    symlinkSync(folder, join(path, "../mine"));
+    const metier = await world.metier();
+    expect(metier.catalog.all).toHaveLength(2);
+    const twice = (all: Metier): readonly string[] =>
+      all
+        .diagnostics()
+        .filter(({ code }) => code === "catalog.same-skill-twice")
+        .map(({ path: file }) => file);
+    expect(twice(metier)).toEqual([join(path, "../mine/SKILL.md")]);
+    rmSync(path);
+    symlinkSync(docx, path); // No longer what the lock records here.
+    expect(twice(await world.metier())).toEqual([join(path, "../mine/SKILL.md"), join(path, "SKILL.md")]);
+  });
 
   test("that hold the version before the last update are still the installed skill", async () => {
     const world = createInstalledWorld();

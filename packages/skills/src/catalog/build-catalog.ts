@@ -13,9 +13,10 @@ import type { Profile } from "../validate/profiles.ts";
 import { Catalog, type SearchedPlace } from "./catalog.ts";
 import { type DecideStatus, statusDecider } from "./decide-status.ts";
 import { type GivenSkill, type PlacedSkill, placeGiven, placeRemote, placeSkills } from "./place-skills.ts";
-import { type RootContent, readRoot, rememberReads, settleInstalled } from "./read-root.ts";
+import { type RootContent, readRoot, rememberReads } from "./read-root.ts";
 import { type Resolution, resolvePrecedence } from "./resolve-precedence.ts";
 import { startSecondThread } from "./second-thread.ts";
+import { settleInstalled } from "./settle-installed.ts";
 import { openIndexes } from "./skill-index.ts";
 
 interface CatalogRequest {

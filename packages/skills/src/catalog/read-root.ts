@@ -1,18 +1,11 @@
-/**
- * Everything in one root: searched, read, checked. What cannot be loaded becomes diagnostics, and copies of and links
- * to an installed skill are left out.
- */
+/** Everything in one root: searched, read, checked. What cannot be loaded becomes diagnostics. */
 
-import { dirname } from "node:path";
-import { type Diagnostic, type DiagnosticCode, hasErrors } from "@metier/base/diagnostic";
+import type { Diagnostic, DiagnosticCode } from "@metier/base/diagnostic";
 import { type BoundedRead, decodeBytes, readBoundedBytes } from "@metier/base/files";
 import { isInside, type RealPathOf, rememberRealPaths } from "@metier/base/places";
-import { forReader } from "@metier/base/text";
-import { once } from "@metier/base/turns";
 import { parseHead, parseSkill } from "../parse/parse-skill.ts";
 import { type SkillManifest, withAlias } from "../skill/manifest.ts";
 import type { BodyFacts, CheckedSkill, ParsedSkill, SkillCandidate } from "../skill/skill.ts";
-import { type InstalledSkills, mayHold, reportChanged } from "../sources/installed-skills.ts";
 import type { FoundCandidate, RootOutcome } from "../sources/search.ts";
 import { searchSteps } from "../sources/search-root.ts";
 import { type ListedFolder, type ListFolder, readFolderListing } from "../sources/skill-files.ts";
@@ -257,71 +250,4 @@ function withEncodingNote(checked: CheckedSkill, path: string, profile: Profile)
   const diagnostics = [...checked.diagnostics, diagnostic];
   if (valid || profile !== "strict") return { ...checked, valid, diagnostics };
   return { ...checked, manifest: undefined, valid, diagnostics }; // `strict` loads only what is valid.
-}
-
-/**
- * An installed skill is listed once, however many copies and links are in other skills folders: as the installed one,
- * with the trust of its content. A modified copy is a separate skill.
- */
-export function settleInstalled(
-  contents: readonly RootContent[],
-  installed: InstalledSkills | undefined,
-  realPathOf: RealPathOf,
-): Pick<RootContent, "diagnostics"> & { readonly contents: readonly RootContent[] } {
-  if (installed === undefined || installed.skills.length + installed.copies.length === 0) {
-    return { contents, diagnostics: [] };
-  }
-  const diagnostics: Diagnostic[] = contents.flatMap(reportEmpty);
-  const folders = new Set(contents.flatMap(({ root, skills }) => (root.locked ? skills.map(folderOf) : [])));
-  const copies = once(() => new Map(installed.copies.map((copy) => [realPathOf(copy.folder), copy])));
-  const isKept = (skill: SoundSkill): boolean => {
-    if (skill.candidate.form !== "directory") return true;
-    const folder = folderOf(skill);
-    const isInstalled = folders.has(folder);
-    const copy = isInstalled ? undefined : copies().get(folder);
-    if (!isInstalled && copy === undefined) return true;
-    if (copy && !mayHold(installed.digests.of(folder), copy.digests)) {
-      diagnostics.push(reportChanged(copy.folder, copy.name));
-      return true;
-    }
-    diagnostics.push(reportCopy(skill));
-    return false;
-  };
-  const settled = contents.map((content) => {
-    if (content.root.locked) return content;
-    const skills = content.skills.filter(isKept);
-    return skills.length === content.skills.length ? content : { ...content, skills };
-  });
-  return { contents: settled, diagnostics };
-}
-
-/** Of the skill that is really there. */
-function folderOf({ realFile }: SoundSkill): string {
-  return dirname(realFile);
-}
-
-function reportCopy({ candidate, manifest }: SoundSkill): Diagnostic {
-  return {
-    code: "catalog.same-skill-twice",
-    severity: "info",
-    path: candidate.file,
-    line: 1,
-    message: `\`${candidate.file}\` is a copy of the installed skill \`${manifest.name}\`, which is listed once.`,
-  };
-}
-
-function reportEmpty({ root, skills, diagnostics }: RootContent): readonly Diagnostic[] {
-  if (!root.locked || skills.length > 0 || hasErrors(diagnostics)) return [];
-  return [
-    {
-      code: "scan.no-skill",
-      severity: "error",
-      path: root.path,
-      message: `\`${root.path}\`, which \`${root.locked.lock}\` records, contains no skill.`,
-      hint: forReader({
-        command: "Restore it with `metier install`; see the differences with `metier verify`.",
-        program: "Restore it with `install()`; see the differences with `verify()`.",
-      }),
-    },
-  ];
 }
