@@ -3,6 +3,7 @@ import { filesUnder, readRepositoryFile, TESTS } from "./repository.ts";
 
 const CHANGES_THE_PROCESS = [
   /\bvi\.(?:mock|doMock|hoisted|resetModules)\(/, // its modules
+  /\bsyncBuiltinESMExports\(/, // the modules of Node
   /\bvi\.(?:useFakeTimers|setSystemTime)\(/, // its clock
   /\bvi\.(?:stubEnv|stubGlobal)\(/, // its environment and globals
   /\bprocess\.env(?:\.\w+|\[[^\]]+\])\s*=[^=]|\bdelete process\.env\b/,

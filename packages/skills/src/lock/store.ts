@@ -4,8 +4,6 @@
  */
 
 import {
-  chmodSync,
-  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -25,6 +23,7 @@ import { done, type Result, refused } from "@metier/base/result";
 import { forReader, randomMark } from "@metier/base/text";
 import { withLock } from "@metier/base/turns";
 import { type ContentIdentity, identifyFolder } from "../trust/content-identity.ts";
+import { bringIn, openToOwner, renameOpened, startBringing } from "./bring-in.ts";
 import { rememberFiles } from "./file-lists.ts";
 import { type LockFile, projectLockFile, storeFolder, userLockFile } from "./lock.ts";
 
@@ -85,7 +84,7 @@ export function placeAllInStore(
       moves.push({ incoming, target: storeFolder(places, skill), digest: skill.digest });
     }
     for (const { incoming, digest } of moves) {
-      const identified = identifyFolder(incoming);
+      const identified = identifyOpened(incoming);
       const difference = differenceOf(identified, incoming, digest);
       if (difference) return refused(difference);
       if (identified.ok) lists.push(identified.value);
@@ -94,11 +93,17 @@ export function placeAllInStore(
     const first = changeStore(store, () =>
       moves.map((move) => exchange(move.incoming, move.target, undefined)),
     );
-    // If something is already there, it is checked outside the turn.
-    return done(moves.map((move, index) => first[index] ?? settle(store, move)));
+    // What is already there is checked, and what must be copied is copied, outside the turn.
+    return settleAll(store, moves, first);
   } finally {
     for (const { incoming } of moves) if (existsSync(incoming)) removeFolder(incoming);
   }
+}
+
+/** A folder closed to its owner may have stayed where it is, and cannot be read before it is opened. */
+function identifyOpened(folder: string): Result<ContentIdentity, Diagnostic> {
+  const identified = identifyFolder(folder);
+  return identified.ok || !openToOwner(folder) ? identified : identifyFolder(folder);
 }
 
 /** Whether the store folder has the content its name says: hashed again. `undefined` if it does. */
@@ -125,44 +130,35 @@ function differenceOf(
   };
 }
 
-/**
- * To where a rename is atomic on any machine: into the store's own folder, under a name that no skill has. What is beside a
- * folder that a rename brought there needs only one rename, too, so it stays where it is.
- */
-function startBringing(store: string): (folder: string) => string {
-  const near = new Set<string>();
-  return (folder) => {
-    if (near.has(dirname(folder))) return folder;
-    const incoming = join(store, `.incoming-${randomMark()}`);
-    try {
-      moveOpened(folder, incoming);
-      near.add(dirname(folder));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
-      cpSync(folder, incoming, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
-      removeFolder(folder);
-    }
-    return incoming;
-  };
-}
-
-/** A folder that is closed to its owner cannot be moved before it is opened. */
-function moveOpened(folder: string, to: string): void {
-  try {
-    renameSync(folder, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
-    chmodSync(folder, 0o700);
-    renameSync(folder, to);
+/** `first`: those that were placed at once. */
+function settleAll(
+  store: string,
+  moves: readonly StoreMove[],
+  first: readonly (PlacedInStore | undefined)[],
+): Result<readonly PlacedInStore[], Diagnostic> {
+  const placed: PlacedInStore[] = [];
+  for (const [index, move] of moves.entries()) {
+    const atOnce = first[index];
+    const settled = atOnce ? done(atOnce) : settle(store, move);
+    if (!settled.ok) return settled;
+    placed.push(settled.value);
   }
+  return done(placed);
 }
 
 /** Hashing is slow, so it happens outside the lock; what was hashed is recognized inside it. */
-function settle(store: string, { incoming, target, digest }: StoreMove): PlacedInStore {
+function settle(store: string, move: StoreMove): Result<PlacedInStore, Diagnostic> {
+  const { target, digest } = move;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const judged = judge(target, digest);
-    const placed = changeStore(store, () => exchange(incoming, target, judged));
-    if (placed) return placed;
+    // Nothing is put aside for a folder whose rename may still fail. A copy is new content, so it is hashed.
+    if (!judged?.isRight && dirname(move.incoming) !== store) {
+      move.incoming = bringIn(store, move.incoming).folder;
+      const difference = findDifference(move.incoming, digest);
+      if (difference) return refused(difference);
+    }
+    const placed = changeStore(store, () => exchange(move.incoming, target, judged));
+    if (placed) return done(placed);
   }
   throw new MetierError("internal.fault", `\`${target}\` keeps changing; nothing was installed.`, {
     hint: "If no other Metier is running, find out what writes there.",
@@ -170,7 +166,8 @@ function settle(store: string, { incoming, target, digest }: StoreMove): PlacedI
 }
 
 interface StoreMove {
-  readonly incoming: string;
+  /** In the store, or where one rename should bring it there. */
+  incoming: string;
   readonly target: string;
   readonly digest: string;
 }
@@ -185,17 +182,14 @@ function judge(target: string, digest: string): Judgement | undefined {
   return stats && { stats, isRight: stats.isDirectory() && findDifference(target, digest) === undefined };
 }
 
-/** `undefined`: something unchecked is there. */
+/** `undefined`: something unchecked is there, or `incoming` is on another file system. */
 function exchange(
   incoming: string,
   target: string,
   judged: Judgement | undefined,
 ): PlacedInStore | undefined {
   const there = lstatSync(target, { throwIfNoEntry: false });
-  if (there === undefined) {
-    moveOpened(incoming, target);
-    return { folder: target };
-  }
+  if (there === undefined) return moveIn(incoming, target) ? { folder: target } : undefined;
   if (there.ino !== judged?.stats.ino || there.dev !== judged.stats.dev) return undefined;
   if (judged.isRight) {
     touch(target);
@@ -203,11 +197,17 @@ function exchange(
   }
   const aside = join(target, "..", `.aside-${randomMark()}`);
   renameSync(target, aside);
-  moveOpened(incoming, target);
-  return { folder: target, aside };
+  if (moveIn(incoming, target)) return { folder: target, aside };
+  renameSync(aside, target);
+  return undefined;
 }
 
-/** Its age counts from its last placing, as after a rename: a lock may be about to record it. */
+function moveIn(incoming: string, target: string): boolean {
+  touch(incoming);
+  return renameOpened(incoming, target);
+}
+
+/** Its age counts from its last placing: a lock may be about to record it. On some file systems, a rename is no change. */
 function touch(folder: string): void {
   const now = new Date();
   utimesSync(folder, now, now);
