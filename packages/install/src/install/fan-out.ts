@@ -9,6 +9,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmdirSync,
   symlinkSync,
@@ -16,7 +17,7 @@ import {
 import { basename, dirname, join, relative } from "node:path";
 import type { Diagnostic } from "@metier/base/diagnostic";
 import { makeOwnedName, removeAbandoned, removeFolder, tryToRemove } from "@metier/base/files";
-import { isInside, realPathOr } from "@metier/base/places";
+import { isInside, type RealPathOf, realPathOr } from "@metier/base/places";
 import {
   findDifference,
   type LockEntry,
@@ -25,12 +26,14 @@ import {
   placedFolder,
 } from "@metier/skills/trust";
 import { type PlaceContext, stateOfPlace } from "./clients.ts";
-import type { LinkedPlaces } from "./links-together.ts";
+
+/** By place, the target of the link that was just made there. */
+export type LinkedPlaces = Pick<ReadonlyMap<string, string>, "get">;
 
 export interface FanOutContext extends PlaceContext {
   /** Moves aside what is in the way. */
   readonly force?: boolean | undefined;
-  /** These are right: their links were just made. */
+  /** If these links are still there, their places are right. */
   readonly linked?: LinkedPlaces | undefined;
 }
 
@@ -42,8 +45,18 @@ export function makePlaces(
 ): readonly Diagnostic[] {
   return (entry.placed ?? []).flatMap((copy) => {
     const place = placedFolder(context.lockFile, copy);
-    return context.linked?.has(place) ? [] : attempt(place, () => makePlace(copy, entry, digests, context));
+    if (hasLink(place, context.linked?.get(place))) return [];
+    return attempt(place, () => makePlace(copy, entry, digests, context));
   });
+}
+
+/** Asked again: something else was done since the link was made, and someone may have put another thing there. */
+function hasLink(place: string, target: string | undefined): boolean {
+  try {
+    return target !== undefined && readlinkSync(place) === target;
+  } catch {
+    return false; // It is gone, or no link: whoever makes the place looks closer.
+  }
 }
 
 function makePlace(
@@ -95,10 +108,15 @@ function ownerRoot({ lockFile: { owner, path } }: PlaceContext): string {
   return owner === "user" ? dirname(dirname(path)) : dirname(path);
 }
 
-/** A relative link, which survives moving or remounting the home. Replaces an earlier link atomically. */
+/** What a link in `place` says: relative, which survives moving or remounting the home. Both exist, except for the link. */
+export function linkTarget(folder: string, place: string, realPathOf: RealPathOf = realPathOr): string {
+  return relative(realPathOf(dirname(place)), realPathOf(folder));
+}
+
+/** Replaces an earlier link atomically. */
 function linkFolder(folder: string, place: string): void {
   mkdirSync(dirname(place), { recursive: true });
-  const target = relative(realPathOr(dirname(place)), realPathOr(folder));
+  const target = linkTarget(folder, place);
   if (makeLink(target, place)) return;
   const staged = besideSkills(place);
   try {

@@ -4,23 +4,27 @@
  * each, and says why one cannot be.
  */
 import { mkdirSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
-import { rememberRealPaths } from "@metier/base/places";
-import { type LockEntry, lockedFolder, placedFolder } from "@metier/skills/trust";
+import { basename, dirname, join } from "node:path";
+import { type RealPathOf, realPathOr, rememberRealPaths } from "@metier/base/places";
+import {
+  isWithinOwner,
+  type LockEntry,
+  type LockFile,
+  lockedFolder,
+  placedFolder,
+} from "@metier/skills/trust";
 import { type PlaceContext, stateOfPlace } from "./clients.ts";
+import { type LinkedPlaces, linkTarget } from "./fan-out.ts";
 import type { Quarantine } from "./fetch-source.ts";
 import { MAKE_HERE, WORTH_A_THREAD } from "./tree-maker.ts";
 
-/** The places that got their link. */
-export type LinkedPlaces = Pick<ReadonlySet<string>, "has">;
-
-const NONE: LinkedPlaces = new Set();
+const NONE: LinkedPlaces = new Map<string, string>();
 
 interface LinksContext extends PlaceContext {
-  readonly quarantine: Quarantine;
+  readonly quarantine: Pick<Quarantine, "makerOf">;
 }
 
-/** Begins at once. Resolves when all are made, or none may be. */
+/** Begins at once. Resolves to those that are made: all that may be, or none. */
 export async function linkTogether(
   entries: readonly LockEntry[],
   context: LinksContext,
@@ -28,16 +32,16 @@ export async function linkTogether(
   try {
     const missing = entries.flatMap((entry) => findMissing(entry, context));
     const maker = missing.length < WORTH_A_THREAD ? MAKE_HERE : context.quarantine.makerOf(missing.length);
-    if (maker === MAKE_HERE) return NONE;
-    const realPathOf = rememberRealPaths();
-    for (const parent of new Set(missing.map(({ place }) => dirname(place))))
-      mkdirSync(parent, { recursive: true });
+    if (maker === MAKE_HERE || !makeParents(missing, context.lockFile)) return NONE;
+    const realPathOf = knowStore(missing, context);
+    const targets = new Map<string, string>();
     for (const { folder, place } of missing) {
-      const target = join(realPathOf(dirname(folder)), basename(folder));
-      maker.makeLink(place, relative(realPathOf(dirname(place)), target));
+      const target = linkTarget(folder, place, realPathOf);
+      maker.makeLink(place, target);
+      targets.set(place, target);
     }
     await maker.finish();
-    return new Set(missing.map(({ place }) => place));
+    return targets;
   } catch {
     return NONE; // Whoever makes each says why one cannot be made.
   }
@@ -48,10 +52,28 @@ interface MissingLink {
   readonly place: string;
 }
 
+/** A project's own copy is made later, and then its links. */
 function findMissing(entry: LockEntry, context: PlaceContext): readonly MissingLink[] {
+  if (entry.copied) return [];
   const { places, lockFile } = context;
   const folder = lockedFolder(places, lockFile, entry);
   return (entry.placed ?? [])
     .filter((copy) => copy.how === "link" && stateOfPlace(copy, entry, context) === "missing")
     .map((copy) => ({ folder, place: placedFolder(lockFile, copy) }));
+}
+
+/** Whether all belong to the lock's owner: someone may have put a link on the way since each was looked at. */
+function makeParents(missing: readonly MissingLink[], lockFile: LockFile): boolean {
+  const parents = new Map(missing.map(({ place }) => [dirname(place), place]));
+  return [...parents].every(([parent, place]) => {
+    mkdirSync(parent, { recursive: true });
+    return isWithinOwner(lockFile, place);
+  });
+}
+
+/** Folders in the store were just put there and are no links, so none of them is asked for. */
+function knowStore(missing: readonly MissingLink[], { places: { store } }: PlaceContext): RealPathOf {
+  const real = realPathOr(store);
+  const stored = missing.filter(({ folder }) => dirname(folder) === store);
+  return rememberRealPaths(stored.map(({ folder }) => [folder, join(real, basename(folder))]));
 }

@@ -39,7 +39,7 @@ describe("the folders of other clients", () => {
     ]);
   });
 
-  test("get the links of many skills, made before the lock lists them, and nothing is left of that", async () => {
+  test("get the links of many skills, made together, and nothing is left of that", async () => {
     const world = createWorld();
     const names = Array.from({ length: 70 }, (_, number) => `skill-${number}`);
     world.write(Object.fromEntries(names.map((name) => [`source/${name}/SKILL.md`, skill(name)])));
