@@ -108,7 +108,10 @@ async function carryOut(
   const { parts, lockFile, request, quarantine } = installation;
   const { places } = parts;
   const linking = linkTogether(entries, { places, lockFile, quarantine });
-  const tracked = await trackInstalled(entries, isWhole, lockFile, parts);
+  // They are installed: whatever happens to the config, the rest follows the lock.
+  const [tracked] = await Promise.allSettled([trackInstalled(entries, isWhole, lockFile, parts)]);
   const context = { places, lockFile, force: request.force, linked: await linking };
-  return done([...finishInstall(entries, replaced, context), ...tracked]);
+  const unfinished = finishInstall(entries, replaced, context);
+  if (tracked.status === "rejected") throw tracked.reason;
+  return done([...unfinished, ...tracked.value]);
 }

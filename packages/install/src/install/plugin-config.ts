@@ -162,15 +162,24 @@ function parsePlugin(
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** What is installed stays; the user can fix the config. */
+/** What is installed stays; the user can fix the config, or what the system says of it. */
 async function attemptEdit(file: string, edit: () => Promise<unknown>): Promise<readonly Diagnostic[]> {
   try {
     await edit();
     return [];
   } catch (fault) {
-    if (!(fault instanceof MetierError)) throw fault;
-    const message = `\`skills.plugins\` could not be updated. ${fault.message}`;
-    const hint = fault.hint ?? "Make the file writable.";
-    return [{ code: "install.unfinished", severity: "warning", path: file, message, hint }];
+    const told = describeEditFault(fault);
+    if (told === undefined) throw fault;
+    const message = `\`skills.plugins\` could not be updated. ${told.message}`;
+    return [{ code: "install.unfinished", severity: "warning", path: file, message, hint: told.hint }];
   }
+}
+
+/** `undefined`: a fault of this program. */
+function describeEditFault(fault: unknown): Required<Pick<Diagnostic, "message" | "hint">> | undefined {
+  if (fault instanceof MetierError) {
+    return { message: fault.message, hint: fault.hint ?? "Make the file writable." };
+  }
+  if (!(fault instanceof Error && "syscall" in fault)) return undefined;
+  return { message: `${fault.message}.`, hint: "Make the file and its folder readable and writable." };
 }
