@@ -1,9 +1,14 @@
 import { symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createRandom } from "../../../../test/support/random.ts";
 import { skillText, temporaryFolder, writeTree } from "../../../../test/support/temporary.ts";
 import { verifies } from "../../../../test/support/verifies.ts";
 import { findSourceSkills, type SourceSkills } from "../../src/install/find-source-skills.ts";
+import { RefusedTree } from "../../src/install/install-fault.ts";
+import { SOURCE_LIMITS } from "../../src/install/source-limits.ts";
+import { openTreeMaker, type TreeMaker, WORTH_A_THREAD } from "../../src/install/tree-maker.ts";
+import { createTreeWriter } from "../../src/install/tree-writer.ts";
 
 type Files = Readonly<Record<string, string>>;
 
@@ -198,5 +203,85 @@ describe("a plugin", () => {
         "other/b": "b",
       });
     }
+  });
+});
+
+describe("the skills of a tree that was just written", () => {
+  /** Names that matter to the search, to file systems or to neither. */
+  const NAMES = ["a", "b", "skills", "deep", "x y", "\u00e9", "e\u0301", "SKILL.md", "skill.md", "Skill.MD"];
+  const HIDDEN = [
+    ".claude",
+    ".gitignore",
+    "node_modules",
+    "README.md",
+    ".claude-plugin/plugin.json",
+    "plugin.json",
+  ];
+  const LINKS = ["SKILL.md", "../a", "a", "../skills/a", "missing"];
+  const IGNORED = ["a\n", "*\n", "*\n!SKILL.md\n", "b/\n", ""];
+
+  /** Writes a random tree as a fetched one is written. */
+  async function writeRandom(folder: string, random: () => number, maker: TreeMaker): Promise<void> {
+    const number = (limit: number): number => Math.floor(random() * limit);
+    const pick = (from: readonly string[]): string => from[number(from.length)] ?? "";
+    const contentOf = (path: string): string => {
+      if (path.endsWith(".gitignore")) return pick(IGNORED);
+      if (path.endsWith("plugin.json"))
+        return JSON.stringify({ name: "p", skills: pick(["./a", "./skills"]) });
+      return /skill\.md$/i.test(path) ? skill(pick(["a", "b", "x-y"]), `license: ${number(3)}\n`) : "text";
+    };
+    maker.makeFolder(folder);
+    const writer = createTreeWriter(folder, SOURCE_LIMITS, maker);
+    const add = async (path: string): Promise<void> => {
+      const kind = number(10);
+      const bytes = Buffer.from(contentOf(path));
+      if (kind === 0) writer.addLink(path, pick(LINKS));
+      else if (kind === 1) writer.addFolder(path);
+      else if (kind > 2) writer.addBytes(path, kind === 3, bytes);
+      else {
+        if (path.includes("/")) writer.addFolder(dirname(path));
+        await maker.finish(); // Its folder must be there: this thread writes the file.
+        await writer.addFile(path, { executable: false, size: bytes.length, content: [bytes] });
+      }
+    };
+    for (let left = 4 + number(25); left > 0; left--) {
+      const names = Array.from({ length: 1 + number(5) }, () => pick(random() < 0.7 ? NAMES : HIDDEN));
+      try {
+        await add([...names, ...(random() < 0.5 ? ["SKILL.md"] : [])].join("/"));
+      } catch (fault) {
+        if (!(fault instanceof RefusedTree)) throw fault; // Two names that are one, for example.
+      }
+    }
+    await maker.finish();
+    writer.finish();
+  }
+
+  test("are found without listing what is known of its folders, as they are found by listing all", async () => {
+    let known = 0;
+    let found = 0;
+    for (let seed = 1; seed <= 120; seed++) {
+      const random = createRandom(seed);
+      const maker = openTreeMaker(WORTH_A_THREAD);
+      const folder = join(temporaryFolder(), "tree");
+      await writeRandom(folder, random, maker).finally(() => maker.close());
+      const paths = ["", "a", "skills"].filter(() => random() < 0.5);
+      const source = { folder, ...(paths.length > 0 && { paths }) };
+      const search = async (how?: Pick<TreeMaker, "listIn">): Promise<SourceSkills | string> => {
+        try {
+          return await findSourceSkills(source, "standard", "tree", how);
+        } catch (fault) {
+          return String(fault); // What the system says of a tree this odd is also the same.
+        }
+      };
+      const listed = await search();
+      const listIn: TreeMaker["listIn"] = (path) => {
+        const entries = maker.listIn(path);
+        if (entries) known += 1;
+        return entries;
+      };
+      expect([seed, await search({ listIn })]).toEqual([seed, listed]);
+      if (typeof listed !== "string") found += listed.skills.length;
+    }
+    expect(Math.min(known, found)).toBeGreaterThan(100);
   });
 });

@@ -52,7 +52,13 @@ function recordAll(
     const placed = [{ client: "claude-code", path: named, how: "link" as const }];
     if (kind === "linked") {
       const resolved = owner === "user" ? join(root, "mine", name) : `mine/${name}`;
-      return lockEntry(name, { digest: linkedSkill(root, name), resolved, linked: true, placed });
+      return lockEntry(name, {
+        kind: "folder",
+        digest: linkedSkill(root, name),
+        resolved,
+        linked: true,
+        placed,
+      });
     }
     const digest = fillStore(places, name, { "SKILL.md": skill(name) });
     return lockEntry(name, { digest, placed, ...(kind === "copied" && { copied: true }) });
