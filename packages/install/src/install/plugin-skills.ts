@@ -113,12 +113,20 @@ function readPlugins(
 
 /** `undefined` if there is none; a sentence if it cannot be read. */
 function readJsonObject(file: string): JsonFields | string | undefined {
-  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  if (!isThere(file)) return undefined;
   const read = readBounded(file, MAX_MANIFEST_BYTES);
   if (!read.ok) return read.message;
   return (
     parseJsonObject(read.text) ?? "It is not a JSON object, so skills are searched in the usual folders."
   );
+}
+
+function isThere(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ENOTDIR"; // Its folder's name is that of a file.
+  }
 }
 
 /** Other programs also have a `plugin.json`; without a name it is not one of these. */

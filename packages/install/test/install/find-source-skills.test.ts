@@ -197,6 +197,12 @@ describe("a plugin", () => {
     expect(codesOf(found)).toEqual(["plugin.unclear"]);
   });
 
+  test("has no manifest in a folder that is a file", async () => {
+    const found = await find({ ...SKILLS, ".claude-plugin": "{}" });
+    expect(found.skills.map(({ name }) => name)).toEqual(["a", "b"]);
+    expect(codesOf(found)).toEqual([]);
+  });
+
   test("of another program, or without skills, changes nothing", async () => {
     for (const manifest of ['{"id":"panel","type":"app"}', '{"name":"tools"}']) {
       expect(await placesOf({ "other/b/SKILL.md": skill("b"), "plugin.json": manifest })).toEqual({
