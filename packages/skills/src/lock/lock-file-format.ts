@@ -87,15 +87,15 @@ function parseText(text: string, owner: LockOwner): Result<Lock, LockRefusal> {
 }
 
 /** Lines that git leaves in a file that two branches changed. */
-const CONFLICT_MARK = /^(?:<{7}|={7}|>{7}|\|{7})(?:[ \r]|$)/;
+const CONFLICT_MARK = /^(?:<{7}|={7}|>{7}|\|{7})(?:[ \r]|$)/m;
 
 function findConflict(text: string): Refused<LockRefusal> | undefined {
-  const at = text.split("\n").findIndex((line) => CONFLICT_MARK.test(line));
+  const at = text.search(CONFLICT_MARK);
   if (at === -1) return undefined;
   return refuse(
     "It contains merge conflict markers.",
     "Keep the tables of both sides (for a skill in both, the newer one), delete the markers, then run `metier install`.",
-    at + 1,
+    text.slice(0, at).split("\n").length,
   );
 }
 
@@ -198,12 +198,20 @@ function readFields<Value>(
       const what = value === undefined ? `has no \`${key}\`` : `has ${show(value)} as \`${key}\``;
       throw new LockFault(`\`${at.join(".")}\` ${what}; allowed: ${allowed}.`, [...at, key]);
     }
-    read[toCamelCase(key)] = value;
+    read[propertyOf(key)] = value;
   }
-  const known = new Set(fields.map(({ key }) => key));
-  const unknown = Object.keys(table).filter((key) => !known.has(key));
+  const unknown = Object.keys(table).filter((key) => !fields.some((field) => field.key === key));
   refuseUnknown(unknown, at);
   return read as Value;
+}
+
+/** Thousands of entries have the same few keys. */
+const properties = new Map(
+  [...ENTRY_FIELDS, ...PLACED_FIELDS, ...PREVIOUS_FIELDS].map(({ key }) => [key, toCamelCase(key)]),
+);
+
+function propertyOf(key: string): string {
+  return properties.get(key) ?? key;
 }
 
 /** An unknown key had a purpose, and restoring or removing without it may be wrong. */
@@ -245,8 +253,8 @@ function renderEntry(entry: LockEntry): string {
 function renderFields(values: object, fields: readonly LockField[]): string {
   const given: Fields = { ...values };
   return fields
-    .filter(({ key }) => given[toCamelCase(key)] !== undefined)
-    .map(({ key }) => `${key} = ${JSON.stringify(given[toCamelCase(key)])}\n`)
+    .filter(({ key }) => given[propertyOf(key)] !== undefined)
+    .map(({ key }) => `${key} = ${JSON.stringify(given[propertyOf(key)])}\n`)
     .join("");
 }
 

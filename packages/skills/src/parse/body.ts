@@ -44,7 +44,7 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 export function findLinks(body: string, most: number = Number.POSITIVE_INFINITY): readonly BodyLink[] {
   const links: BodyLink[] = [];
   let fence = "";
-  for (const [index, line] of body.split("\n").entries()) {
+  for (const [index, line] of linesWithLinks(body).entries()) {
     const mark = FENCE.exec(line)?.[1];
     if (fence !== "") {
       if (mark?.startsWith(fence) && line.trim() === mark) fence = "";
@@ -58,6 +58,11 @@ export function findLinks(body: string, most: number = Number.POSITIVE_INFINITY)
     }
   }
   return links;
+}
+
+/** All lines, or none where no link can be: many bodies have none. */
+function linesWithLinks(body: string): readonly string[] {
+  return /\[|\]\(/.test(body) ? body.split("\n") : [];
 }
 
 /** `[label]: destination`, but not a footnote, and only a title after it. */
