@@ -23,7 +23,7 @@ import { machineLine, table } from "./report.mjs";
  */
 
 const many = (/** @type {number} */ count) => count.toLocaleString("en-US");
-const ABOUT = `${many(SAMPLES)} of each, one after the other, in one process. A start is from \`enqueue\` to the call of \`advance\`, a wake-up from \`wake\` to it. A bare claim is openworkflow's own, in the same place, with nothing due. A release is the way of a run from the queue to openworkflow, before it is claimed. Takeovers are ${KILLS} kills of a process that holds a run, at a lease of ${LEASE_MS / 1000} s. Postgres is on this machine, with its own settings: it waits for the disk where a commit asks for it.`;
+const ABOUT = `${many(SAMPLES)} of each, one after the other, in one process. A start is from \`enqueue\` to the call of \`advance\`, a wake-up from \`wake\` to it. A bare claim is openworkflow's own, in the same place, with nothing due. A release is the way of a run from the queue to openworkflow, before it is claimed. Takeovers are ${KILLS} kills of a process that holds a run, at a lease of ${LEASE_MS / 1000} s. Postgres is on this machine, with its own settings: it waits for the disk where a commit asks for it. It knows how many rows there are; that takes it up to a minute.`;
 
 const parkedName = `beside ${many(PARKED)} parked runs`;
 const queuedName = `${many(QUEUED)} queued runs`;
