@@ -32,7 +32,7 @@ export function findPluginSkills(folder: string): {
   const paths = new Set<string>();
   for (const plugin of plugins) {
     const root = join(folder, plugin.folder);
-    const places = [...plugin.skills, SKILLS].filter((place) => exists(join(root, place)));
+    const places = [...plugin.skills, SKILLS].filter((place) => isThere(join(root, place)));
     for (const place of places) paths.add(join(plugin.folder, place).replace(/^\.$/, ""));
     const more = describeOthers(plugin, root);
     if (places.length > 0 && more !== undefined) diagnostics.push(more);
@@ -41,7 +41,7 @@ export function findPluginSkills(folder: string): {
 }
 
 function describeOthers({ name, parts }: ListedPlugin, root: string): Diagnostic | undefined {
-  const found = OTHER_PLACES.filter(([path]) => exists(join(root, path))).map(([, part]) => part);
+  const found = OTHER_PLACES.filter(([path]) => isThere(join(root, path))).map(([, part]) => part);
   const all = [...new Set([...parts, ...found])].sort();
   if (all.length === 0) return undefined;
   return {
@@ -53,8 +53,13 @@ function describeOthers({ name, parts }: ListedPlugin, root: string): Diagnostic
   };
 }
 
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+/** If that cannot be told, whoever reads it says why. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ENOTDIR"; // It would be inside a file.
+  }
 }
 
 interface ListedPlugin {
@@ -119,14 +124,6 @@ function readJsonObject(file: string): JsonFields | string | undefined {
   return (
     parseJsonObject(read.text) ?? "It is not a JSON object, so skills are searched in the usual folders."
   );
-}
-
-function isThere(file: string): boolean {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ENOTDIR"; // Its folder's name is that of a file.
-  }
 }
 
 /** Other programs also have a `plugin.json`; without a name it is not one of these. */

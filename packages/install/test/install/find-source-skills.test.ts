@@ -203,6 +203,19 @@ describe("a plugin", () => {
     expect(codesOf(found)).toEqual([]);
   });
 
+  test("names places inside a file, or behind a link to itself", async () => {
+    const marketplace = JSON.stringify({ plugins: [{ name: "x", source: "./README.md" }] });
+    const inFile = { ...SKILLS, "README.md": "x", ".claude-plugin/marketplace.json": marketplace };
+    expect((await find(inFile)).skills.map(({ name }) => name)).toEqual(["a", "b"]);
+    const own = JSON.stringify({ name: "x", skills: ["./README.md/a", "./round/a", "./skills"] });
+    const folder = temporaryFolder();
+    writeTree(folder, { ...SKILLS, "README.md": "x", "plugin.json": own });
+    symlinkSync("round", join(folder, "round"));
+    const found = await findSourceSkills({ folder }, "standard", "repository");
+    expect(found.skills.map(({ name }) => name)).toEqual(["a"]);
+    expect(codesOf(found)).toEqual(["source.unreadable"]);
+  });
+
   test("of another program, or without skills, changes nothing", async () => {
     for (const manifest of ['{"id":"panel","type":"app"}', '{"name":"tools"}']) {
       expect(await placesOf({ "other/b/SKILL.md": skill("b"), "plugin.json": manifest })).toEqual({
