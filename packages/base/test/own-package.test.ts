@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../../test/support/repository.ts";
 import { temporaryFolder, writeTree } from "../../../test/support/temporary.ts";
+import { digestBytes } from "../src/digest.ts";
 import {
   findPackage,
   findThreadProgram,
@@ -26,6 +27,22 @@ test("the program of a thread is that of the sources in a clone, and nothing whe
   const source = "skills/src/catalog/ahead-thread.ts";
   expect(findThreadProgram(source, "dist/none.js")).toBe(join(ROOT, "packages", source));
   expect(findThreadProgram("skills/src/none.ts", "package.json")).toBeUndefined();
+});
+
+test("a program that may read only its own folder has digests without C code", () => {
+  const folder = temporaryFolder();
+  writeTree(folder, { "app/files/placeholder": "", "app/places.ts": 'export const VERSION = "0";\n' });
+  const base = join(ROOT, "packages/base/src");
+  copyFileSync(join(base, "files/own-package.ts"), join(folder, "app/files/own.ts"));
+  copyFileSync(join(base, "digest.ts"), join(folder, "app/digest.ts"));
+  const program = join(folder, "app/main.ts");
+  const digest = join(folder, "app/digest.ts");
+  writeFileSync(digest, readFileSync(digest, "utf8").replace("own-package.ts", "own.ts"));
+  writeFileSync(program, 'import { digestBytes } from "./digest.ts"; console.log(digestBytes("x"));');
+  const args = ["--no-warnings", "--permission", `--allow-fs-read=${join(folder, "app")}`, program];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  expect(stderr).toBe("");
+  expect(stdout.trim()).toBe(digestBytes("x"));
 });
 
 test("C code is loaded once for all who use it", () => {

@@ -89,14 +89,14 @@ export function nativeCode(): unknown {
 
 function loadNativeCode(): unknown {
   const file = `threads-${process.platform}-${process.arch}.node`;
-  const program = findThreadProgram(`metier/dist/native/${file}`, `dist/native/${file}`);
-  if (program === undefined) return undefined;
-  const module = { exports: {} };
   try {
+    const program = findThreadProgram(`metier/dist/native/${file}`, `dist/native/${file}`);
+    if (program === undefined) return undefined;
+    const module = { exports: {} };
     process.dlopen(module, program);
     return module.exports;
   } catch {
-    return undefined;
+    return undefined; // With `--permission`, even looking for it may be refused.
   }
 }
 
