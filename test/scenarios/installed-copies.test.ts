@@ -56,6 +56,18 @@ describe("copies for other clients", () => {
     expect(twice(await world.metier())).toEqual([join(path, "../mine/SKILL.md"), join(path, "SKILL.md")]);
   });
 
+  test("in `.metier/skills` of the project are the installed skill itself, and nothing is said of them", async () => {
+    const world = createInstalledWorld();
+    world.write({ "project/.metier/skills/pdf/SKILL.md": skill("pdf") });
+    const folder = join(world.project, ".metier/skills/pdf");
+    record(world.projectLock, lockEntry("pdf", { digest: digestOf(folder), copied: true }));
+    symlinkSync("pdf", join(folder, "../again"));
+    const metier = await world.metier();
+    expect(metier.catalog.all.map(({ location }) => location)).toEqual([join(folder, "SKILL.md")]);
+    const twice = metier.diagnostics().filter(({ code }) => code === "catalog.same-skill-twice");
+    expect(twice.map(({ path }) => path)).toEqual([join(folder, "../again/SKILL.md")]);
+  });
+
   test("that hold the version before the last update are still the installed skill", async () => {
     const world = createInstalledWorld();
     const old = world.install(world.projectLock, "pdf", "Old.");

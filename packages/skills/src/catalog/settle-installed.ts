@@ -25,6 +25,8 @@ export function settleInstalled(
   const listedDigests = new Set(listed.values());
   const copies = once(() => new Map(installed.copies.map((copy) => [realPathOf(copy.folder), copy])));
   const places = once(() => new Map(installed.copies.map((copy) => [copy.folder, copy.digests])));
+  // A project's own copy is the installed skill itself.
+  const roots = once(() => new Set(contents.flatMap(({ root }) => (root.locked ? [root.path] : []))));
   const isKept = (skill: SoundSkill): boolean => {
     if (skill.candidate.form !== "directory") return true;
     const folder = folderOf(skill);
@@ -35,10 +37,11 @@ export function settleInstalled(
       diagnostics.push(reportChanged(copy.folder, copy.name));
       return true;
     }
-    const recorded = places().get(skill.candidate.directory) ?? [];
+    const { directory } = skill.candidate;
+    const recorded = places().get(directory) ?? [];
     const isRecorded =
       digest === undefined ? recorded.some((one) => listedDigests.has(one)) : recorded.includes(digest);
-    if (!isRecorded) diagnostics.push(reportCopy(skill));
+    if (!isRecorded && !roots().has(directory)) diagnostics.push(reportCopy(skill));
     return false;
   };
   const settled = contents.map((content) => {
