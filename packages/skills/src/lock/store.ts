@@ -4,6 +4,8 @@
  */
 
 import {
+  chmodSync,
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -23,7 +25,6 @@ import { done, type Result, refused } from "@metier/base/result";
 import { forReader, randomMark } from "@metier/base/text";
 import { withLock } from "@metier/base/turns";
 import { type ContentIdentity, identifyFolder } from "../trust/content-identity.ts";
-import { bringIn, openToOwner, renameOpened, startBringing } from "./bring-in.ts";
 import { rememberFiles } from "./file-lists.ts";
 import { type LockFile, projectLockFile, storeFolder, userLockFile } from "./lock.ts";
 
@@ -77,10 +78,9 @@ export function placeAllInStore(
   rememberLock(places, lock);
   const moves: StoreMove[] = [];
   const lists: ContentIdentity[] = [];
-  const bring = startBringing(store);
   try {
     for (const skill of skills) {
-      const incoming = bring(skill.folder);
+      const incoming = bringIn(store, skill.folder);
       moves.push({ incoming, target: storeFolder(places, skill), digest: skill.digest });
     }
     for (const { incoming, digest } of moves) {
@@ -93,14 +93,14 @@ export function placeAllInStore(
     const first = changeStore(store, () =>
       moves.map((move) => exchange(move.incoming, move.target, undefined)),
     );
-    // What is already there is checked, and what must be copied is copied, outside the turn.
-    return settleAll(store, moves, first);
+    // If something is already there, it is checked outside the turn.
+    return done(moves.map((move, index) => first[index] ?? settle(store, move)));
   } finally {
     for (const { incoming } of moves) if (existsSync(incoming)) removeFolder(incoming);
   }
 }
 
-/** A folder closed to its owner may have stayed where it is, and cannot be read before it is opened. */
+/** A folder that its owner may move need not be one that they may read. */
 function identifyOpened(folder: string): Result<ContentIdentity, Diagnostic> {
   const identified = identifyFolder(folder);
   return identified.ok || !openToOwner(folder) ? identified : identifyFolder(folder);
@@ -130,35 +130,45 @@ function differenceOf(
   };
 }
 
-/** `first`: those that were placed at once. */
-function settleAll(
-  store: string,
-  moves: readonly StoreMove[],
-  first: readonly (PlacedInStore | undefined)[],
-): Result<readonly PlacedInStore[], Diagnostic> {
-  const placed: PlacedInStore[] = [];
-  for (const [index, move] of moves.entries()) {
-    const atOnce = first[index];
-    const settled = atOnce ? done(atOnce) : settle(store, move);
-    if (!settled.ok) return settled;
-    placed.push(settled.value);
+/** Into the store's own folder, under a name that no skill has: from there a rename is atomic on any machine. */
+function bringIn(store: string, folder: string): string {
+  const incoming = join(store, `.incoming-${randomMark()}`);
+  try {
+    renameOpened(folder, incoming);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+    cpSync(folder, incoming, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
+    removeFolder(folder);
   }
-  return done(placed);
+  return incoming;
+}
+
+/** A folder that is closed to its owner cannot be moved before it is opened. */
+function renameOpened(folder: string, to: string): void {
+  try {
+    renameSync(folder, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES" || !openToOwner(folder)) throw error;
+    renameSync(folder, to);
+  }
+}
+
+const FOR_OWNER = 0o700;
+
+/** Whether it was closed. */
+function openToOwner(folder: string): boolean {
+  const stats = lstatSync(folder);
+  if (!stats.isDirectory() || (stats.mode & FOR_OWNER) === FOR_OWNER) return false;
+  chmodSync(folder, FOR_OWNER);
+  return true;
 }
 
 /** Hashing is slow, so it happens outside the lock; what was hashed is recognized inside it. */
-function settle(store: string, move: StoreMove): Result<PlacedInStore, Diagnostic> {
-  const { target, digest } = move;
+function settle(store: string, { incoming, target, digest }: StoreMove): PlacedInStore {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const judged = judge(target, digest);
-    // Nothing is put aside for a folder whose rename may still fail. A copy is new content, so it is hashed.
-    if (!judged?.isRight && dirname(move.incoming) !== store) {
-      move.incoming = bringIn(store, move.incoming).folder;
-      const difference = findDifference(move.incoming, digest);
-      if (difference) return refused(difference);
-    }
-    const placed = changeStore(store, () => exchange(move.incoming, target, judged));
-    if (placed) return done(placed);
+    const placed = changeStore(store, () => exchange(incoming, target, judged));
+    if (placed) return placed;
   }
   throw new MetierError("internal.fault", `\`${target}\` keeps changing; nothing was installed.`, {
     hint: "If no other Metier is running, find out what writes there.",
@@ -166,8 +176,7 @@ function settle(store: string, move: StoreMove): Result<PlacedInStore, Diagnosti
 }
 
 interface StoreMove {
-  /** In the store, or where one rename should bring it there. */
-  incoming: string;
+  readonly incoming: string;
   readonly target: string;
   readonly digest: string;
 }
@@ -182,14 +191,17 @@ function judge(target: string, digest: string): Judgement | undefined {
   return stats && { stats, isRight: stats.isDirectory() && findDifference(target, digest) === undefined };
 }
 
-/** `undefined`: something unchecked is there, or `incoming` is on another file system. */
+/** `undefined`: something unchecked is there. */
 function exchange(
   incoming: string,
   target: string,
   judged: Judgement | undefined,
 ): PlacedInStore | undefined {
   const there = lstatSync(target, { throwIfNoEntry: false });
-  if (there === undefined) return moveIn(incoming, target) ? { folder: target } : undefined;
+  if (there === undefined) {
+    moveIn(incoming, target);
+    return { folder: target };
+  }
   if (there.ino !== judged?.stats.ino || there.dev !== judged.stats.dev) return undefined;
   if (judged.isRight) {
     touch(target);
@@ -197,14 +209,13 @@ function exchange(
   }
   const aside = join(target, "..", `.aside-${randomMark()}`);
   renameSync(target, aside);
-  if (moveIn(incoming, target)) return { folder: target, aside };
-  renameSync(aside, target);
-  return undefined;
+  moveIn(incoming, target);
+  return { folder: target, aside };
 }
 
-function moveIn(incoming: string, target: string): boolean {
+function moveIn(incoming: string, target: string): void {
   touch(incoming);
-  return renameOpened(incoming, target);
+  renameSync(incoming, target);
 }
 
 /** Its age counts from its last placing: a lock may be about to record it. On some file systems, a rename is no change. */

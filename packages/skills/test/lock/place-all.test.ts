@@ -1,4 +1,4 @@
-/** Many skills that come into the store together, most of them beside another one. */
+/** Many skills that come into the store together. */
 import fs, {
   chmodSync,
   existsSync,
@@ -86,6 +86,24 @@ test("one with the wrong content keeps all of them out, and nothing of any is le
     expect(readdirSync(places.store)).toEqual([]);
     expect(readdirSync(join(places.quarantine, "source"))).toEqual([]);
   }
+});
+
+test("what happens to where they came from after they were identified changes none of them", () => {
+  const places = makePlaces();
+  const skills = fetchAll(places);
+  let asked = 0;
+  const watched = {
+    store: places.store,
+    get state() {
+      asked += 1;
+      // Asked for again when the files of each are remembered: all are identified, and none is in its place.
+      if (asked > 1) rmSync(join(places.quarantine, "source"), { recursive: true, force: true });
+      return places.state;
+    },
+  };
+  expect(placeAllInStore(watched, skills, userLockFile(places))).toMatchObject({ ok: true });
+  expect(asked).toBeGreaterThan(1);
+  for (const one of skills) expect(findDifference(storeFolder(places, one), one.digest)).toBeUndefined();
 });
 
 test("those that are closed to their owner come in, wherever they are among the others", () => {
