@@ -32,7 +32,7 @@ import {
 
 const many = (/** @type {number} */ count) => count.toLocaleString("en-US");
 const ABOUT = `A server that advances no runs, a worker with ${SLOTS} slots and a client, each in its own process. One Postgres with its own settings, which waits for the disk at every commit, and one object store. All on this machine. Real runs, a model without a network: ${STARTS} starts, ${WAKES} approvals and ${CANCELS} cancels one after the other, ${THROUGH} runs at once.`;
-const ABOUT_RATES = `The runs and the contestant are those of the bench on one machine: ${STEPS} steps each. The engine has its own worker with as many slots in one process (${BARE} runs), and each step puts three rows of 1 KB into a table of the same Postgres, one after the other. In turns, ${ROUNDS} times; the median counts.`;
+const ABOUT_RATES = `The runs and the contestant are those of the bench on one machine: ${STEPS} steps each. The engine has its own worker with as many slots in one process (${BARE} runs), and each step puts three rows of 1 KB into a table of the same Postgres, one after the other. In turns, ${ROUNDS} times after one that does not count; the median counts.`;
 const ABOUT_NEIGHBOUR = `The neighbor: one tenant has ${many(NEIGHBOUR_QUEUED)} queued runs on four slots, simulated ones of ${NEIGHBOUR_MS} ms instead of 30 s; another tenant comes ${NEIGHBOURS} times with one run. The time is from the first free slot after that until the run starts.`;
 
 /** @returns {string} the section for the document */

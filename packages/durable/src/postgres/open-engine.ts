@@ -35,6 +35,9 @@ const SILENCE_MS = 10_000;
  */
 const SETTINGS = { "metier.tenant": "*", synchronous_commit: "off", enable_seqscan: "off" };
 
+/** After this many claims there are rows to learn from (`engine_learn`). */
+const LEARN_AFTER = 50;
+
 /** Connects on the first call. */
 export function openPostgresEngine({ url, ticks, poolSize = POOL_SIZE }: EnginePlace): RunEngine {
   const pool = openLivePool(
@@ -48,9 +51,17 @@ export function openPostgresEngine({ url, ticks, poolSize = POOL_SIZE }: EngineP
   );
   const ask = <Value>(call: (backend: BackendPostgres) => Promise<Value>): Promise<Value> =>
     pool.ask((sql) => call(BackendPostgres.fromPool(sql, { namespaceId: NAMESPACE })));
+  let claims = 0;
+  const claimWorkflowRun: BackendPostgres["claimWorkflowRun"] = async (params) => {
+    const claimed = await ask((backend) => backend.claimWorkflowRun(params));
+    if (claimed) claims += 1;
+    // Nobody waits for it. If it fails, Postgres learns the same within a minute.
+    if (claims === LEARN_AFTER) pool.ask((sql) => sql`SELECT metier.engine_learn()`).catch(() => undefined);
+    return claimed;
+  };
   return createEngine({
     backend: {
-      claimWorkflowRun: (params) => ask((backend) => backend.claimWorkflowRun(params)),
+      claimWorkflowRun,
       completeWorkflowRun: (params) => ask((backend) => backend.completeWorkflowRun(params)),
       extendWorkflowRunLease: (params) => ask((backend) => backend.extendWorkflowRunLease(params)),
       getWorkflowRun: (params) => ask((backend) => backend.getWorkflowRun(params)),
