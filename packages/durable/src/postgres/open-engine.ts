@@ -54,9 +54,10 @@ export function openPostgresEngine({ url, ticks, poolSize = POOL_SIZE }: EngineP
   let claims = 0;
   const claimWorkflowRun: BackendPostgres["claimWorkflowRun"] = async (params) => {
     const claimed = await ask((backend) => backend.claimWorkflowRun(params));
-    if (claimed) claims += 1;
-    // Nobody waits for it. If it fails, Postgres learns the same within a minute.
-    if (claims === LEARN_AFTER) pool.ask((sql) => sql`SELECT metier.engine_learn()`).catch(() => undefined);
+    if (claimed && ++claims === LEARN_AFTER) {
+      // Nobody waits for it. If it fails, Postgres learns the same within a minute.
+      pool.ask((sql) => sql`SELECT metier.engine_learn()`).catch(() => undefined);
+    }
     return claimed;
   };
   return createEngine({
