@@ -1,7 +1,7 @@
 /** A sandbox that was made before its command was known holds the command as one that was made for it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseSandbox, type Sandbox } from "@metier/sandbox";
 import { expect, onTestFinished, test } from "vitest";
@@ -32,6 +32,15 @@ ls -la / /dev /run/metier /run/metier/bin /etc | sed 's/ [A-Z][a-z][a-z] .. ..:.
 cut -d' ' -f2,3,4 /proc/self/mounts | grep -v '^/proc/2 ' | sort
 cat /etc/passwd /etc/group /etc/hosts /run/metier/bin/metier-sb; cat /proc/net/dev; hostname
 ls /proc/1; ls /proc/self/fd | wc -l; readlink /proc/self/exe`;
+
+/** By its `cmdline`, which may go away while it is read. */
+function isRunning(commandLine: string): boolean {
+  try {
+    return readFileSync(commandLine, "utf8") !== "";
+  } catch {
+    return false;
+  }
+}
 
 describeSandbox("a sandbox that was made ahead", () => {
   test("is one: bubblewrap, then bubblewrap in it, then the command", async () => {
@@ -104,7 +113,6 @@ describeSandbox("a sandbox that was made ahead", () => {
     const waiting = join("/proc", String(said), "cmdline");
     expect(readFileSync(waiting, "utf8")).toContain("metier-start");
     parent.kill("SIGKILL");
-    while (existsSync(waiting) && readFileSync(waiting, "utf8") !== "")
-      await new Promise((resume) => setTimeout(resume, 20));
+    while (isRunning(waiting)) await new Promise((resume) => setTimeout(resume, 20));
   });
 });
