@@ -193,7 +193,7 @@ export function describeQueue(stores: Stores): void {
       const lost: string[] = [];
       const worker = startWork(engine, {
         slots: 2,
-        leaseMs: 500,
+        leaseMs: 1_500,
         async advance({ runId, lost: signal }) {
           started.push(runId);
           if (runId === "parked") return PARKED;
