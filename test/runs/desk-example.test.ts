@@ -49,12 +49,17 @@ async function openDeskRuns(script: Script) {
   return { ...runs, ...desk, world, account, link };
 }
 
-/** The user, who goes to the page as soon as the run shows it. */
-function approveWhenShown({ decideOnPage }: ExampleDesk): (event: RunEvent) => void {
-  return (event) => {
+/** The user, who goes to the page as soon as the run shows it. The run may end before they have decided. */
+function approveWhenShown({ decideOnPage }: ExampleDesk): {
+  readonly onEvent: (event: RunEvent) => void;
+  readonly decided: Promise<number>;
+} {
+  const { promise: decided, resolve } = Promise.withResolvers<number>();
+  const onEvent = (event: RunEvent): void => {
     const [, url] = (event.type === "tool-finished" && /"auth_url": "([^"]+)"/.exec(event.text ?? "")) || [];
-    if (url !== undefined) void decideOnPage(url, "anna");
+    if (url !== undefined) resolve(decideOnPage(url, "anna"));
   };
+  return { onEvent, decided };
 }
 
 describeSandbox("a run of the example skill `desk`", () => {
@@ -73,9 +78,10 @@ describeSandbox("a run of the example skill `desk`", () => {
       says("Bob asks for lunch.", { toolResult: { contains: ["At noon in the old harbour."] } }),
     ]);
     const { run, metier } = opened;
-    const onEvent = approveWhenShown(opened);
+    const { onEvent, decided } = approveWhenShown(opened);
     const { result: begun } = await run({ skill: "desk", caller: ALICE, onEvent });
     expect(begun).toMatchObject({ status: "completed", trust: "trusted", denied: [{ tool: "bash" }] });
+    expect(await decided).toBe(200);
     const { auth } = metier.capabilities;
     const flows = await auth.list({}, { caller: ALICE });
     const [flow] = flows.ok ? flows.value : [];
