@@ -9,7 +9,7 @@ import { ENDED, startWork, until } from "./contract/engine-work.ts";
 /** More than the engine waits for. */
 const RUNS = 60;
 
-async function advance(engine: RunEngine, prefix: string): Promise<void> {
+async function advanceAll(engine: RunEngine): Promise<void> {
   let advanced = 0;
   const worker = startWork(engine, {
     async advance() {
@@ -17,7 +17,7 @@ async function advance(engine: RunEngine, prefix: string): Promise<void> {
       return ENDED;
     },
   });
-  for (let number = 0; number < RUNS; number++) await engine.enqueue(`${prefix}-${number}`);
+  for (let number = 0; number < RUNS; number++) await engine.enqueue(`run-${number}`);
   await until(() => advanced === RUNS && worker.active === 0);
 }
 
@@ -37,7 +37,7 @@ describeWithPostgres("a new database", () => {
         "SET enable_seqscan = off; EXPLAIN SELECT FROM openworkflow.workflow_runs WHERE namespace_id = 'metier' AND id = 'x'",
       );
     expect(analyzed()).toBe("0");
-    await advance(engine, "first");
+    await advanceAll(engine);
     await until(() => analyzed() === "1");
     expect(plan()).toContain("workflow_runs_pkey");
     runSql(url, "SELECT metier.engine_learn()");

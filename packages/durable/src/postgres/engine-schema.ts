@@ -5,7 +5,7 @@
  * see all tenants (`metier.tenant` is `*` there); all others see only the rows in their scope.
  */
 import { ENGINE_FUNCTIONS, IS_ACTIVE, NAMESPACE } from "./engine-functions.ts";
-import { keepTenantsApart } from "./schema.ts";
+import { keepTenantsApart, STORE_TABLES } from "./schema.ts";
 
 /**
  * With the first index, claims skip parked runs when they look for runs past a deadline; Metier sets no deadlines. The
@@ -71,13 +71,6 @@ const WALLS = [
   keepTenantsApart("metier.engine_queue"),
 ].join("");
 
-const GROWING = [
-  "openworkflow.workflow_runs",
-  ...["runs", "run_texts", "entries", "events", "questions", "usage", "records", "audit"].map(
-    (table) => `metier.${table}`,
-  ),
-].join(", ");
-
 /**
  * For the first minute. Every key starts with the tenant or the namespace. While Postgres does not know that all rows have the
  * same one, it takes any index for as good as the key, and then reads every row for each: for 2,000 runs, a thousand pages
@@ -90,7 +83,7 @@ DECLARE
 BEGIN
   IF pg_stat_get_last_analyze_time(runs) IS NULL AND pg_stat_get_last_autoanalyze_time(runs) IS NULL
       AND pg_try_advisory_xact_lock(runs::bigint) THEN
-    ANALYZE ${GROWING};
+    ANALYZE ${["openworkflow.workflow_runs", ...STORE_TABLES.map((table) => `metier.${table}`)].join(", ")};
   END IF;
 END $$;
 `;

@@ -161,7 +161,7 @@ CREATE TABLE metier.audit_heads (
 );
 `;
 
-const TABLES = [
+export const STORE_TABLES = [
   "runs",
   "run_texts",
   "entries",
@@ -214,7 +214,7 @@ export const STORE_MIGRATIONS: readonly string[] = [
     RUNS,
     WHOLE_RUNS,
     RECORDS,
-    ...TABLES.map((table) => keepTenantsApart(`metier.${table}`)),
+    ...STORE_TABLES.map((table) => keepTenantsApart(`metier.${table}`)),
     SCOPE,
     RECORD_FUNCTIONS,
     QUESTION_FUNCTIONS,
