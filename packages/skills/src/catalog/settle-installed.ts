@@ -24,9 +24,7 @@ export function settleInstalled(
   const listed = new Map(contents.flatMap(lockedFolders));
   const listedDigests = new Set(listed.values());
   const copies = once(() => new Map(installed.copies.map((copy) => [realPathOf(copy.folder), copy])));
-  const places = once(() => new Map(installed.copies.map((copy) => [copy.folder, copy.digests])));
-  // A project's own copy is the installed skill itself.
-  const roots = once(() => new Set(contents.flatMap(({ root }) => (root.locked ? [root.path] : []))));
+  const places = once(() => recordedPlaces(contents, installed));
   const isKept = (skill: SoundSkill): boolean => {
     if (skill.candidate.form !== "directory") return true;
     const folder = folderOf(skill);
@@ -37,11 +35,10 @@ export function settleInstalled(
       diagnostics.push(reportChanged(copy.folder, copy.name));
       return true;
     }
-    const { directory } = skill.candidate;
-    const recorded = places().get(directory) ?? [];
+    const recorded = places().get(skill.candidate.directory) ?? [];
     const isRecorded =
       digest === undefined ? recorded.some((one) => listedDigests.has(one)) : recorded.includes(digest);
-    if (!isRecorded && !roots().has(directory)) diagnostics.push(reportCopy(skill));
+    if (!isRecorded) diagnostics.push(reportCopy(skill));
     return false;
   };
   const settled = contents.map((content) => {
@@ -58,6 +55,17 @@ function lockedFolders({
   skills,
 }: RootContent): readonly (readonly [folder: string, digest: string])[] {
   return locked === undefined ? [] : skills.map((skill) => [folderOf(skill), locked.digest] as const);
+}
+
+/** What the locks say is in each folder: the installed skills themselves, such as a project's own copies, and their copies. */
+function recordedPlaces(
+  contents: readonly RootContent[],
+  { copies }: InstalledSkills,
+): ReadonlyMap<string, readonly string[]> {
+  const own = contents.flatMap(({ root: { path, locked } }) =>
+    locked ? [[path, [locked.digest]] as const] : [],
+  );
+  return new Map([...own, ...copies.map(({ folder, digests }) => [folder, digests] as const)]);
 }
 
 /** Of the skill that is really there. */
