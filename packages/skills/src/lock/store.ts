@@ -157,8 +157,8 @@ const FOR_OWNER = 0o700;
 
 /** Whether it was closed. */
 function openToOwner(folder: string): boolean {
-  const stats = lstatSync(folder);
-  if (!stats.isDirectory() || (stats.mode & FOR_OWNER) === FOR_OWNER) return false;
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  if (!stats?.isDirectory() || (stats.mode & FOR_OWNER) === FOR_OWNER) return false;
   chmodSync(folder, FOR_OWNER);
   return true;
 }
