@@ -5,6 +5,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseSandbox, type Sandbox } from "@metier/sandbox";
 import { expect, onTestFinished, test } from "vitest";
+import { commandLine, until } from "../support/processes.ts";
 import { ROOT } from "../support/repository.ts";
 import { describeSandbox } from "../support/sandbox.ts";
 import { withSandboxAhead } from "../support/sandbox-ahead.ts";
@@ -32,15 +33,6 @@ ls -la / /dev /run/metier /run/metier/bin /etc | sed 's/ [A-Z][a-z][a-z] .. ..:.
 cut -d' ' -f2,3,4 /proc/self/mounts | grep -v '^/proc/2 ' | sort
 cat /etc/passwd /etc/group /etc/hosts /run/metier/bin/metier-sb; cat /proc/net/dev; hostname
 ls /proc/1; ls /proc/self/fd | wc -l; readlink /proc/self/exe`;
-
-/** By its `cmdline`, which may go away while it is read. */
-function isRunning(commandLine: string): boolean {
-  try {
-    return readFileSync(commandLine, "utf8") !== "";
-  } catch {
-    return false;
-  }
-}
 
 describeSandbox("a sandbox that was made ahead", () => {
   test("is one: bubblewrap, then bubblewrap in it, then the command", async () => {
@@ -110,9 +102,9 @@ describeSandbox("a sandbox that was made ahead", () => {
     });
     onTestFinished(() => void parent.kill("SIGKILL"));
     const [said] = await once(parent.stdout, "data");
-    const waiting = join("/proc", String(said), "cmdline");
-    expect(readFileSync(waiting, "utf8")).toContain("metier-start");
+    const waiting = String(said);
+    expect(commandLine(waiting)).toContain("metier-start");
     parent.kill("SIGKILL");
-    while (isRunning(waiting)) await new Promise((resume) => setTimeout(resume, 20));
+    await until("it has ended", () => commandLine(waiting) === "");
   });
 });

@@ -35,11 +35,12 @@ export function sleepersOf(mark: string): number {
   return processesWith(mark).filter((command) => command.startsWith("sleep ")).length;
 }
 
-function commandLine(pid: string): string {
+/** With spaces between its words; empty if it has ended. */
+export function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
   } catch {
-    return ""; // It ended between the listing and the reading.
+    return ""; // Perhaps only now, since it was listed.
   }
 }
 
